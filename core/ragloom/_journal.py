@@ -1,0 +1,82 @@
+"""What an interrupted index run leaves behind, so that the next one neither embeds nor guesses again.
+
+Two files in the space's folder: ``embeddings.journal`` holds the vectors made so far, in records of
+fixed size that carry a checksum; ``touched.journal`` holds the ids that the run was about to write to
+the store or to delete from it. Both are gone once a generation is published.
+"""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from ragloom.protocols import Embeddings
+
+__all__ = ["Journal"]
+
+_KEY_BYTES = 32
+
+
+class Journal:
+    """The journal of one space; the caller holds the space's lock."""
+
+    def __init__(self, directory: Path, dimension: int) -> None:
+        self._embeddings = directory / "embeddings.journal"
+        self._touched = directory / "touched.journal"
+        self._record = np.dtype(
+            [("crc", "<u4"), ("key", f"S{_KEY_BYTES}"), ("vector", "<f4", (dimension,))]
+        )
+
+    @staticmethod
+    def exists(directory: Path) -> bool:
+        """Whether a run was interrupted after it began to write to the store."""
+        return (directory / "touched.journal").exists()
+
+    def recall(self) -> Mapping[str, Embeddings]:
+        """The vectors of the interrupted run by their key; a torn or foreign record ends the reading."""
+        try:
+            content = self._embeddings.read_bytes()
+        except FileNotFoundError:
+            return {}
+        whole = len(content) // self._record.itemsize
+        records = np.frombuffer(content, self._record, count=whole)
+        known: dict[str, Embeddings] = {}
+        for record in records:
+            key = bytes(record["key"])
+            vector = np.ascontiguousarray(record["vector"], np.float32)
+            if zlib.crc32(key + vector.tobytes()) != record["crc"]:
+                break
+            known[key.decode("ascii")] = vector
+        return known
+
+    def remember(self, keys: Sequence[str], vectors: Embeddings) -> None:
+        """Append vectors, in the order of their keys."""
+        records = np.empty(len(keys), self._record)
+        for number, (key, vector) in enumerate(zip(keys, vectors, strict=True)):
+            encoded = key.encode("ascii")
+            records[number] = (zlib.crc32(encoded + vector.tobytes()), encoded, vector)
+        with self._embeddings.open("ab") as stream:
+            stream.write(records.tobytes())
+
+    def touched(self) -> set[str]:
+        """The ids that the interrupted run may have written or deleted."""
+        try:
+            return set(self._touched.read_text("ascii").split())
+        except FileNotFoundError:
+            return set()
+
+    def touch(self, ids: Collection[str]) -> None:
+        """Write down, durably, which ids are about to be written or deleted."""
+        with self._touched.open("a", encoding="ascii") as stream:
+            stream.writelines(f"{chunk_id}\n" for chunk_id in sorted(ids))
+            stream.flush()
+            os.fsync(stream.fileno())
+
+    def clear(self) -> None:
+        """Forget everything: a generation has been published."""
+        self._touched.unlink(missing_ok=True)
+        self._embeddings.unlink(missing_ok=True)

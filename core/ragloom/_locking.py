@@ -1,0 +1,61 @@
+"""One writer a space: a lock that dies with its process and names its holder."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ragloom.errors import StoreLockedError
+
+__all__ = ["space_lock"]
+
+_LOG = logging.getLogger("ragloom")
+
+
+@contextmanager
+def space_lock(directory: Path, *, timeout: float) -> Iterator[None]:
+    """Hold the space's lock, waiting up to ``timeout`` seconds for another process to finish.
+
+    Raises:
+        StoreLockedError: It did not finish in time; the message names it.
+    """
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(directory / "lock", thread_local=False)
+    holder = directory / "lock.holder"
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        _LOG.warning("%s: waiting for %s to finish", directory.name, _holder(holder))
+        try:
+            lock.acquire(timeout=timeout, poll_interval=0.05)
+        except Timeout as error:
+            message = (
+                f"space {directory.name!r} is still being written by {_holder(holder)} after "
+                f"{timeout:g} s: wait for it, or stop it, then run the command again"
+            )
+            raise StoreLockedError(message) from error
+    try:
+        holder.write_text(
+            json.dumps({"pid": os.getpid(), "host": socket.gethostname(), "since": time.time()}),
+            encoding="utf-8",
+        )
+        yield
+    finally:
+        holder.unlink(missing_ok=True)
+        lock.release()
+
+
+def _holder(path: Path) -> str:
+    try:
+        known = json.loads(path.read_text("utf-8"))
+        since = time.strftime("%H:%M:%S", time.localtime(known["since"]))
+        return f"process {known['pid']} on {known['host']} (since {since})"
+    except (OSError, ValueError, KeyError):
+        return "another process"

@@ -1,0 +1,130 @@
+"""A group of commands that are imported when they are run, and the commands in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import click
+
+from ragloom._spelling import did_you_mean
+from ragloom.cli._edge import run_to_exit_code
+from ragloom.cli._session import Session
+
+__all__ = ["Command", "CommandSpec", "LazyGroup"]
+
+COMMON = "common_option"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandSpec:
+    """A command that need not be imported to be listed.
+
+    Attributes:
+        target: ``module:attribute`` of a :class:`click.Command`.
+        summary: One line for the help of the group.
+    """
+
+    target: str
+    summary: str
+
+    def load(self) -> click.Command:
+        """Import the command."""
+        from importlib import import_module
+
+        module, _, attribute = self.target.partition(":")
+        return cast("click.Command", getattr(import_module(module), attribute))
+
+
+class Command(click.Command):
+    """A command whose common options stand apart in its help."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Set up logging and colours as the options say, then run."""
+        ctx.ensure_object(Session).start(ctx)
+        return super().invoke(ctx)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The command's own options first, then those that every command has."""
+        own: list[tuple[str, str]] = []
+        common: list[tuple[str, str]] = []
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx)
+            if record is not None:
+                (common if hasattr(param, COMMON) or param.name == "help" else own).append(record)
+        for title, records in (("Options", own), ("Common options", common)):
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
+
+
+class LazyGroup(click.Group):
+    """Lists its commands from a table, and turns every failure into a line and an exit code.
+
+    Args:
+        built_in: The commands by name, in the order of the help.
+        more: Commands of plugins. Called for a name that is not built in, and for the help of the
+            group; a built-in command never pays for it.
+    """
+
+    def __init__(
+        self,
+        *args: object,
+        built_in: Mapping[str, CommandSpec] | None = None,
+        more: Callable[[click.Context], Mapping[str, CommandSpec]] | None = None,
+        **kwargs: object,
+    ) -> None:
+        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
+        self._built_in = dict(built_in or {})
+        self._more = more
+
+    def specs(self, ctx: click.Context) -> Mapping[str, CommandSpec]:
+        """Every command, those of plugins included; a plugin replaces no built-in command."""
+        return {**(self._more(ctx) if self._more else {}), **self._built_in}
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names: built-in ones in the order of use, then those of plugins, sorted."""
+        return [*self._built_in, *sorted(set(self.specs(ctx)) - set(self._built_in))]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command; plugins are asked only for a name that is not built in."""
+        spec = self._built_in.get(cmd_name) or self.specs(ctx).get(cmd_name)
+        return None if spec is None else spec.load()
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click's, with the nearest command for one that does not exist."""
+        name = args[0]
+        if not name.startswith("-") and self.get_command(ctx, name) is None:
+            names = self.list_commands(ctx)
+            hint = did_you_mean(name, names) or f"; there are: {', '.join(names)}"
+            if not ctx.resilient_parsing:
+                ctx.fail(f"no command is called {name!r}{hint}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Names and summaries, without importing a command."""
+        specs = self.specs(ctx)
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, specs[name].summary) for name in self.list_commands(ctx)])
+
+    def main(  # type: ignore[override]
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        *,
+        standalone_mode: bool = True,
+        **extra: object,
+    ) -> object:
+        """As click's; unless ``standalone_mode`` is off, every failure becomes a line and a code."""
+
+        def run() -> object:
+            return super(LazyGroup, self).main(
+                args, prog_name, standalone_mode=False, **extra  # type: ignore[arg-type]
+            )
+
+        if not standalone_mode:
+            return run()
+        raise SystemExit(run_to_exit_code(run))

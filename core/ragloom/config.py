@@ -1,0 +1,273 @@
+"""Settings: defaults < ``ragloom.yaml`` < environment < arguments, each value with its origin.
+
+::
+
+    # ragloom.yaml: these keys hold for every space …
+    chunker: {name: heading, levels: [1, 2]}
+    embedder: onnx
+    store: milvus
+    # … and a space may set any of them for itself
+    spaces:
+      docs: {sources: [docs]}
+      decisions: {sources: [docs/adr], store: sqlite}
+
+In the environment a setting ``top_k`` is ``RAGLOOM_TOP_K``, a part ``RAGLOOM_STORE=sqlite`` and an
+option of a part ``RAGLOOM_STORE_PATH=/srv/index.db``.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import cast
+
+from ragloom.errors import ConfigError
+from ragloom.types import Json
+from ragloom.yamlfile import YamlFile, read_yaml
+
+__all__ = ["CONFIG_NAME", "PARTS", "Part", "Settings", "SpaceSettings", "load_settings"]
+
+CONFIG_NAME = "ragloom.yaml"
+PARTS = ("chunker", "embedder", "store", "formatter")
+MODES = ("hybrid", "dense", "lexical")
+_ENVIRONMENT = "RAGLOOM_"
+_DEFAULT = "default"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """Which plugin's part to use, and its options."""
+
+    name: str
+    options: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpaceSettings:
+    """How one index is made and asked.
+
+    Attributes:
+        sources: Files, folders or globs, relative to the workspace.
+        include: Gitignore-style patterns; a file must match one, if there are any.
+        exclude: Gitignore-style patterns; a file must match none.
+        loaders: Loader names by file ending, where a plugin's own choice will not do.
+        chunker: Where documents are cut.
+        embedder: How texts become vectors.
+        store: Where chunks are kept.
+        formatter: How a context is written.
+        mode: ``hybrid``, ``dense`` or ``lexical``.
+        top_k: Hits at the most.
+        min_relevance: What is less relevant (0 to 1) is not shown.
+    """
+
+    sources: tuple[str, ...] = (".",)
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    loaders: Mapping[str, str] = field(default_factory=dict)
+    chunker: Part = Part(name="heading")
+    embedder: Part = Part(name="onnx")
+    store: Part = Part(name="milvus")
+    formatter: Part = Part(name="text")
+    mode: str = "hybrid"
+    top_k: int = 5
+    min_relevance: float = 0.3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Everything that was set, and where.
+
+    Attributes:
+        defaults: What holds for a space that does not say otherwise.
+        spaces: The spaces that the file names.
+        origins: ``default``, a file and line, or a variable, by dotted key.
+        extensions: Top-level keys that belong to plugins, such as ``agents``, as they stand.
+    """
+
+    defaults: SpaceSettings = SpaceSettings()
+    spaces: Mapping[str, SpaceSettings] = field(default_factory=dict)
+    origins: Mapping[str, str] = field(default_factory=dict)
+    extensions: Mapping[str, Json] = field(default_factory=dict)
+
+    def space(self, name: str) -> SpaceSettings:
+        """The settings of a space; those that hold for every space, if it has none of its own."""
+        return self.spaces.get(name, self.defaults)
+
+    def origin(self, key: str) -> str:
+        """Where a value came from."""
+        return self.origins.get(key, _DEFAULT)
+
+
+EXTENSIONS = ("agents", "defaults", "rag", "librarian", "knowledge", "templates", "audit")
+"""Top-level keys that plugins read for themselves."""
+
+
+def load_settings(
+    root: Path, *, config: Path | None = None, environment: Mapping[str, str] | None = None
+) -> Settings:
+    """Read the settings of a workspace.
+
+    Args:
+        root: The workspace's folder.
+        config: The file to read; ``ragloom.yaml`` in ``root``, if there is one, otherwise.
+        environment: Variables; the process's own by default.
+
+    Raises:
+        ConfigError: A key is unknown, or a value is of the wrong type or out of range.
+    """
+    origins: dict[str, str] = {}
+    path = config or root / CONFIG_NAME
+    file = read_yaml(path) if config is not None or path.is_file() else YamlFile(path, {}, {})
+    own = {key: value for key, value in file.content.items() if key not in (*EXTENSIONS, "spaces")}
+    variables = os.environ if environment is None else environment
+    defaults = _apply(SpaceSettings(), own, file, (), origins)
+    spaces: dict[str, SpaceSettings] = {}
+    declared = file.content.get("spaces") or {}
+    if not isinstance(declared, Mapping):
+        raise _wrong(file, ("spaces",), "a mapping of names to settings", declared)
+    for name, values in declared.items():
+        _check_name(name, file)
+        if not isinstance(values, Mapping):
+            raise _wrong(file, ("spaces", name), "a mapping such as {sources: [docs]}", values)
+        own_values = _apply(defaults, values, file, ("spaces", name), origins)
+        spaces[name] = _from_environment(own_values, variables, origins)
+    return Settings(
+        defaults=_from_environment(defaults, variables, origins),
+        spaces=spaces,
+        origins=origins,
+        extensions={key: file.content[key] for key in EXTENSIONS if key in file.content},
+    )
+
+
+def _check_name(name: str, file: YamlFile) -> None:
+    if not name or name.startswith(".") or any(c in name for c in '/\\:*?"<>|\0') or len(name) > 80:
+        message = (
+            f"{file.place('spaces', name)}: {name!r} cannot name a space: it names a folder, so no "
+            "slashes, colons or wildcards, no leading dot, and at most 80 characters"
+        )
+        raise ConfigError(message)
+
+
+def _apply(
+    settings: SpaceSettings,
+    values: Mapping[str, Json],
+    file: YamlFile,
+    at: tuple[str, ...],
+    origins: dict[str, str],
+) -> SpaceSettings:
+    legal = [known.name for known in fields(SpaceSettings)]
+    for key, value in values.items():
+        if key not in legal:
+            close = difflib.get_close_matches(key, [*legal, *EXTENSIONS, "spaces"], 1)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            message = (
+                f"{file.place(*at, key)}: unknown setting {key!r}{hint} (legal: {', '.join(legal)})"
+            )
+            raise ConfigError(message)
+        try:
+            parsed = _PARSERS[key](value)
+        except ValueError as error:
+            raise _wrong(file, (*at, key), str(error), value) from error
+        settings = replace(settings, **{key: parsed})
+        origins[".".join((*at, key))] = file.place(*at, key)
+    return settings
+
+
+def _from_environment(
+    settings: SpaceSettings, environment: Mapping[str, str], origins: dict[str, str]
+) -> SpaceSettings:
+    for known in fields(SpaceSettings):
+        name = _ENVIRONMENT + known.name.upper()
+        if name in environment:
+            try:
+                parsed = _PARSERS[known.name](environment[name])
+            except ValueError as error:
+                message = f"{name}={environment[name]!r}: expected {error}"
+                raise ConfigError(message) from error
+            settings = replace(settings, **{known.name: parsed})
+            origins[known.name] = name
+    for part in PARTS:
+        prefix = f"{_ENVIRONMENT}{part.upper()}_"
+        options = {
+            variable.removeprefix(prefix).lower(): cast("Json", value)
+            for variable, value in sorted(environment.items())
+            if variable.startswith(prefix)
+        }
+        if options:
+            old = cast("Part", getattr(settings, part))
+            merged = Part(name=old.name, options={**old.options, **options})
+            settings = replace(settings, **{part: merged})
+            origins[f"{part}.options"] = ", ".join(prefix + key.upper() for key in options)
+    return settings
+
+
+def _wrong(file: YamlFile, keys: tuple[str | int, ...], expected: str, value: Json) -> ConfigError:
+    name = ".".join(map(str, keys))
+    return ConfigError(f"{file.place(*keys)}: {name}: expected {expected}, found {value!r}")
+
+
+def _strings(value: Json) -> tuple[str, ...]:
+    if isinstance(value, str):
+        return tuple(part.strip() for part in value.split(",") if part.strip())
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return tuple(cast("list[str]", value))
+    raise ValueError("a list of strings")
+
+
+def _part(value: Json) -> Part:
+    if isinstance(value, str) and value:
+        return Part(name=value)
+    if isinstance(value, Mapping) and isinstance(value.get("name"), str):
+        options = {key: option for key, option in value.items() if key != "name"}
+        return Part(name=cast("str", value["name"]), options=options)
+    raise ValueError("a part's name, or a mapping with 'name' and its options")
+
+
+def _loaders(value: Json) -> Mapping[str, str]:
+    if isinstance(value, Mapping) and all(isinstance(name, str) for name in value.values()):
+        return {f".{ending.lstrip('.').lower()}": cast("str", name) for ending, name in value.items()}
+    raise ValueError("a mapping of file endings to loader names, such as {.txt: text}")
+
+
+def _mode(value: Json) -> str:
+    if value in MODES:
+        return cast("str", value)
+    raise ValueError(f"one of {', '.join(MODES)}")
+
+
+def _count(value: Json) -> int:
+    try:
+        number = int(value) if isinstance(value, str) else value
+    except ValueError:
+        number = None
+    if isinstance(number, int) and not isinstance(number, bool) and number >= 1:
+        return number
+    raise ValueError("a whole number from 1")
+
+
+def _share(value: Json) -> float:
+    try:
+        number = float(value) if isinstance(value, str | int | float) else -1.0
+    except ValueError:
+        number = -1.0
+    if 0 <= number <= 1 and not isinstance(value, bool):
+        return number
+    raise ValueError("a number from 0 to 1")
+
+
+_PARSERS: Mapping[str, Callable[[Json], object]] = {
+    "sources": _strings,
+    "include": _strings,
+    "exclude": _strings,
+    "loaders": _loaders,
+    "chunker": _part,
+    "embedder": _part,
+    "store": _part,
+    "formatter": _part,
+    "mode": _mode,
+    "top_k": _count,
+    "min_relevance": _share,
+}

@@ -1,0 +1,223 @@
+"""Bytes of a file to text, so that every character can be traced back to its bytes.
+
+UTF-8 comes first, a byte order mark decides where there is one, and only then is the charset guessed,
+with a warning that names it. Nothing is ever replaced by U+FFFD.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from dataclasses import dataclass
+
+from ragloom.errors import MissingDependencyError, SourceError
+
+__all__ = ["Decoded", "decode"]
+
+_BOMS = (  # UTF-32 first: its little-endian mark begins with that of UTF-16.
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+
+# A slice of these cannot be decoded by itself: shift states, or code points that combine.
+_STATEFUL = re.compile(r"iso2022|hz|utf_?7|hkscs|jisx?_?0213|jis_?2004|utf_16$|utf_32$|utf_8_sig")
+
+# Controls that no text holds: C0 without backspace, tab, line ends, form feed and escape.
+_BINARY = bytes(set(range(32)) - {8, 9, 10, 11, 12, 13, 27})
+_BINARY_SHARE = 0.1
+
+_MOST_DAMAGED = 100
+"""Wrong bytes up to which a file is damaged UTF-8; each costs a pass over the rest of the file."""
+
+_ASCII = bytes(range(128))
+_CP1252_PUNCTUATION = b"\x85\x91\x92\x93\x94\x95\x96\x97\xa0\xab\xbb"
+_TOO_FEW = 3
+"""Bytes above 0x7F that say nothing about the charset: cp1252, the commonest, is taken for them
+(https://encoding.spec.whatwg.org/#names-and-labels reads Latin-1 as cp1252, too)."""
+
+_PLAINER = {
+    "euc_jis_2004": "euc_jp",
+    "euc_jisx0213": "euc_jp",
+    "shift_jis_2004": "cp932",
+    "shift_jisx0213": "cp932",
+    "big5hkscs": "big5",
+}
+"""Supersets in which code points combine, and the charset that nearly every file really has."""
+
+_ISO2022_JP = re.compile(rb"\x1b\$[@B]")
+
+_GUESSED_PREFIX = 1 << 20
+"""Bytes shown to the charset detection; the whole file must still decode."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decoded:
+    """A file's text, and how its bytes are found again.
+
+    Attributes:
+        text: Without the byte order mark; line ends as in the file.
+        encoding: The codec. ``content[bom:] == text.encode(encoding)`` where ``exact``.
+        bom: Bytes of the byte order mark.
+        exact: Every slice of ``text`` encodes to the matching slice of the bytes. False for charsets
+            with shift states, such as ISO-2022-JP: spans can then only point into the text.
+        warnings: What was odd, a line each.
+    """
+
+    text: str
+    encoding: str = "utf-8"
+    bom: int = 0
+    exact: bool = True
+    warnings: tuple[str, ...] = ()
+
+
+def decode(content: bytes) -> Decoded:
+    """Decode the bytes of a text file.
+
+    Raises:
+        SourceError: The content is binary, contradicts its byte order mark, or fits no charset.
+        MissingDependencyError: The charset must be guessed and charset-normalizer is not installed.
+    """
+    for mark, encoding in _BOMS:
+        if content.startswith(mark):
+            try:
+                text = content[len(mark) :].decode(encoding)
+            except UnicodeDecodeError as error:
+                message = f"its byte order mark says {encoding}, but {_where(error, len(mark))}"
+                raise SourceError(message) from error
+            _refuse_binary(text[:65536].encode())
+            return Decoded(text=text, encoding=encoding, bom=len(mark))
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return _guess(content, error)
+    _refuse_binary(content)
+    if _ISO2022_JP.search(content) is not None and text.isascii():
+        try:
+            return _guessed(content, "iso2022_jp")
+        except UnicodeDecodeError:
+            pass  # The escape sequences mean something else here: it is ASCII.
+    if "\0" in text:
+        if (encoding := _unmarked_utf16(content)) is not None:
+            return _guessed(content, encoding)
+        return Decoded(text=text, warnings=("holds NUL characters; kept as they are",))
+    return Decoded(text=text)
+
+
+def _where(error: UnicodeDecodeError, base: int = 0) -> str:
+    return f"byte 0x{error.object[error.start]:02X} at offset {base + error.start}: {error.reason}"
+
+
+def _refuse_binary(content: bytes) -> None:
+    """Raise for content in which control characters are more than chance."""
+    head = content[:65536]
+    controls = len(head) - len(head.translate(None, _BINARY))
+    if controls > len(head) * _BINARY_SHARE and _unmarked_utf16(content) is None:
+        message = f"binary content: {controls} of its first {len(head)} bytes are control characters"
+        raise SourceError(message)
+
+
+def _unmarked_utf16(content: bytes) -> str | None:
+    """UTF-16 without a mark: half of the bytes are NUL, and all on the same side."""
+    head = content[:65536]
+    if len(content) % 2 or len(head) < 8:  # noqa: PLR2004 - four characters say too little
+        return None
+    even, odd = head[::2].count(0), head[1::2].count(0)
+    half = len(head) // 2
+    for zeros, others, encoding in ((odd, even, "utf-16-le"), (even, odd, "utf-16-be")):
+        if zeros > half * 0.7 and others < half * 0.05:
+            try:
+                content.decode(encoding)
+            except UnicodeDecodeError:
+                return None
+            return encoding
+    return None
+
+
+def _guess(content: bytes, error: UnicodeDecodeError) -> Decoded:
+    """Read content that is not UTF-8."""
+    if (encoding := _unmarked_utf16(content)) is not None:
+        return _guessed(content, encoding)
+    if b"\0" in content:
+        raise SourceError(f"binary content: not UTF-8 ({_where(error)}) and holds NUL bytes")
+    _refuse_binary(content)
+    if (damaged := _damaged_utf8(content, error)) is not None:
+        return damaged
+    for encoding in _candidates(content):
+        try:
+            return _guessed(content, encoding)
+        except (UnicodeDecodeError, LookupError):
+            continue
+    raise SourceError(f"not UTF-8 ({_where(error)}), and no other charset fits")
+
+
+def _damaged_utf8(content: bytes, error: UnicodeDecodeError) -> Decoded | None:
+    """UTF-8 in which a few bytes are wrong; None where it looks like another charset.
+
+    Two or more well-formed sequences for every wrong byte do not happen by chance in single-byte
+    charsets: each is a capital letter followed by a symbol or a control character there.
+    """
+    parts: list[str] = []
+    broken = position = 0
+    fault: UnicodeDecodeError | None = error
+    while fault is not None:
+        wrong = content[position + fault.start : position + fault.end]
+        parts.append(content[position : position + fault.start].decode("utf-8"))
+        parts.extend(_single(byte) for byte in wrong)
+        broken += len(wrong)
+        position += fault.end
+        if broken > _MOST_DAMAGED:
+            return None
+        try:
+            parts.append(content[position:].decode("utf-8"))
+            fault = None
+        except UnicodeDecodeError as next_fault:
+            fault = next_fault
+    text = "".join(parts)
+    well_formed = sum(character > "\x7f" for character in text) - broken
+    if well_formed < 2 * broken:
+        return None
+    warning = f"damaged UTF-8: {broken} bytes read as cp1252, the first is {_where(error)}"
+    return Decoded(text=text, exact=False, warnings=(warning,))
+
+
+def _single(byte: int) -> str:
+    """One byte in cp1252, in which five are undefined: those as in Latin-1."""
+    try:
+        return bytes([byte]).decode("cp1252")
+    except UnicodeDecodeError:
+        return chr(byte)
+
+
+def _candidates(content: bytes) -> list[str]:
+    """Charsets to try, most likely first."""
+    try:
+        from charset_normalizer import from_bytes
+    except ImportError as missing:
+        needed_for = "a file that is not UTF-8"
+        raise MissingDependencyError("charset-normalizer", "ragloom", needed_for) from missing
+    matches = sorted(
+        from_bytes(content[:_GUESSED_PREFIX]),
+        key=lambda match: (match.chaos, -match.coherence, match.encoding != "cp1252"),
+    )
+    found = [match.encoding for match in matches]
+    high = content.translate(None, _ASCII)
+    if len(high) <= _TOO_FEW or not high.translate(None, _CP1252_PUNCTUATION):
+        found.insert(0, "cp1252")
+    plain = [_PLAINER.get(encoding, encoding) for encoding in found]
+    return list(dict.fromkeys([*plain, *found, "cp1252", "latin-1"]))
+
+
+def _guessed(content: bytes, encoding: str) -> Decoded:
+    """Decode with a guessed charset and say so."""
+    encoding = codecs.lookup(encoding).name
+    text = content.decode(encoding)
+    exact = _STATEFUL.search(encoding.lower().replace("-", "_")) is None
+    try:
+        exact = exact and text.encode(encoding) == content
+    except UnicodeEncodeError:
+        exact = False
+    warning = f"not UTF-8: read as {encoding}, a guess; save it as UTF-8 to be sure"
+    return Decoded(text=text, encoding=encoding, exact=exact, warnings=(warning,))

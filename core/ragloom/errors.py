@@ -1,0 +1,86 @@
+"""Every error that ragloom raises on purpose.
+
+::
+
+    RagloomError
+    ├── ConfigError              a setting is unknown, of the wrong type or out of range
+    ├── PluginError              a plugin failed, or a named part does not exist
+    ├── MissingDependencyError   an optional package is not installed
+    ├── ModelError               a model's files are missing, damaged or unusable
+    ├── SourceError              a file cannot be read or understood
+    ├── StoreError               a store refused or failed
+    │   ├── StoreLockedError     another process holds it
+    │   └── StoreDamagedError    it does not open; `ragloom repair` rebuilds it
+    └── NotIndexedError          nothing has been indexed yet
+
+A message is one line: what went wrong, where (file, key, plugin), and what to do about it.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "ConfigError",
+    "MissingDependencyError",
+    "ModelError",
+    "NotIndexedError",
+    "PluginError",
+    "RagloomError",
+    "SourceError",
+    "StoreDamagedError",
+    "StoreError",
+    "StoreLockedError",
+]
+
+
+class RagloomError(Exception):
+    """The root: catching it catches everything that ragloom raises on purpose."""
+
+
+class ConfigError(RagloomError):
+    """A setting is unknown, has the wrong type, or is out of range."""
+
+
+class PluginError(RagloomError):
+    """A plugin failed, or a part was asked for by a name that nobody provides."""
+
+
+class MissingDependencyError(RagloomError):
+    """An optional package is not installed.
+
+    Args:
+        package: The distribution that could not be imported, such as ``onnxruntime``.
+        extra: What to give to pip, such as ``ragloom[onnx]``.
+        needed_for: What cannot be done without it, such as ``the embedder 'onnx'``.
+    """
+
+    def __init__(self, package: str, extra: str, needed_for: str) -> None:
+        super().__init__(
+            f"{needed_for} needs {package}, which is not installed: pip install '{extra}'"
+        )
+        self.package = package
+        self.extra = extra
+        self.needed_for = needed_for
+
+
+class ModelError(RagloomError):
+    """A model's files are missing, damaged or unusable."""
+
+
+class SourceError(RagloomError):
+    """A file cannot be read or understood."""
+
+
+class StoreError(RagloomError):
+    """A store refused what it was given, or failed."""
+
+
+class StoreLockedError(StoreError):
+    """Another process holds the store."""
+
+
+class StoreDamagedError(StoreError):
+    """The store exists and does not open; the snapshot can rebuild it."""
+
+
+class NotIndexedError(RagloomError):
+    """Nothing has been indexed yet where an index is needed."""

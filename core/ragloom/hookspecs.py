@@ -1,0 +1,101 @@
+"""The contract between ragloom and its plugins: every hook, when it is called and what it returns.
+
+A plugin is a module, or an object, under the entry-point group ``ragloom``. It implements the hooks
+it wants, marked with :data:`hookimpl`, and nothing else is asked of it::
+
+    from ragloom import Provider, hookimpl
+
+    @hookimpl
+    def ragloom_loaders():
+        from ragloom_rst.loader import RstLoader
+        return [Provider(name="rst", summary="reStructuredText", create=lambda _: RstLoader())]
+
+Hooks are called once, when a :class:`~ragloom.PluginHost` is built. They register; the work is done by
+the objects that the providers make. Importing a plugin must load nothing heavy: import that in
+``create`` or on first use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import pluggy
+
+from ragloom.protocols import Chunker, Embedder, Formatter, Loader, Store
+
+PROJECT = "ragloom"
+"""The name under which pluggy knows the hooks, and the entry-point group of plugins."""
+
+hookspec = pluggy.HookspecMarker(PROJECT)
+hookimpl = pluggy.HookimplMarker(PROJECT)
+"""Marks a function as the implementation of the hook of the same name."""
+
+T_co = TypeVar("T_co", covariant=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoOptions:
+    """The options of a part that has none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provider(Generic[T_co]):
+    """A part that a plugin offers.
+
+    Attributes:
+        name: How settings name it; unique among parts of its kind.
+        summary: One line for ``ragloom plugins``.
+        create: Makes the part from an instance of ``options``. Import what is heavy here.
+        options: A frozen dataclass whose fields are the legal settings, with types and defaults.
+        requires: Modules that ``create`` imports; where one is missing, ``ragloom plugins`` says so.
+        extra: What to give to pip when one is missing, such as ``ragloom[onnx]``.
+    """
+
+    name: str
+    summary: str
+    create: Callable[..., T_co]
+    options: type = NoOptions
+    requires: tuple[str, ...] = ()
+    extra: str = ""
+
+
+@hookspec
+def ragloom_loaders() -> Iterable[Provider[Loader]]:  # type: ignore[empty-body]
+    """Offer loaders: parts that turn the bytes of a file into a document.
+
+    Called once when the host is built, without arguments. All results count. Since 0.1.
+    """
+
+
+@hookspec
+def ragloom_chunkers() -> Iterable[Provider[Chunker]]:  # type: ignore[empty-body]
+    """Offer chunkers: parts that say where a document is cut.
+
+    Called once when the host is built, without arguments. All results count. Since 0.1.
+    """
+
+
+@hookspec
+def ragloom_embedders() -> Iterable[Provider[Embedder]]:  # type: ignore[empty-body]
+    """Offer embedders: parts that turn texts into vectors.
+
+    Called once when the host is built, without arguments. All results count. Since 0.1.
+    """
+
+
+@hookspec
+def ragloom_stores() -> Iterable[Provider[Store]]:  # type: ignore[empty-body]
+    """Offer stores: parts that keep chunks and vectors.
+
+    Called once when the host is built, without arguments. All results count. Since 0.1.
+    """
+
+
+@hookspec
+def ragloom_formatters() -> Iterable[Provider[Formatter]]:  # type: ignore[empty-body]
+    """Offer formatters: parts that write a context as text.
+
+    Called once when the host is built, without arguments. All results count. Since 0.1.
+    """

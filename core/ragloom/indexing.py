@@ -1,0 +1,509 @@
+"""Bringing an index up to date: sources to store to snapshot.
+
+Only files whose content changed are read into chunks, only chunks whose embedded text is new to the
+model are embedded, and nothing is opened that is not needed: a run without changes touches neither
+the store nor the model.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from ragloom._journal import Journal
+from ragloom._locking import space_lock
+from ragloom._manifest import FileEntry, Fingerprint, content_hash, fingerprint, unchanged
+from ragloom.chunking import embedded_text, make_chunks
+from ragloom.errors import ModelError, NotIndexedError, SourceError, StoreDamagedError, StoreError
+from ragloom.protocols import Chunker, Embedder, Embeddings, Loader, Store
+from ragloom.snapshot import NewRow, Snapshot, publish
+from ragloom.types import Chunk, Document, FailedFile, IndexReport, Source
+from ragloom.walking import Found
+
+__all__ = ["Indexer", "Progress"]
+
+Progress = Callable[[str, int, int], None]
+"""Called with a stage (``files``, ``chunks``, ``store``), how much is done, and of how much."""
+
+_LOG = logging.getLogger("ragloom")
+_EMBED_AT_ONCE = 256  # chunks; enough to sort by length, few enough for a smooth progress bar
+_WRITE_AT_ONCE = 1000  # chunks a store call
+LOCK_TIMEOUT = 600.0  # seconds to wait for another run
+
+
+@dataclass(slots=True)
+class _Changes:
+    """What differs from the last generation."""
+
+    files: dict[str, FileEntry] = field(default_factory=dict)
+    chunks: list[Chunk] = field(default_factory=list)
+    added: list[str] = field(default_factory=list)
+    updated: list[str] = field(default_factory=list)
+    unchanged: int = 0
+    removed: list[str] = field(default_factory=list)
+    failed: list[FailedFile] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def any(self) -> bool:
+        return bool(self.added or self.updated or self.removed)
+
+
+def _generation(snapshot: Snapshot | None) -> int:
+    return 0 if snapshot is None else snapshot.meta.generation
+
+
+class Indexer:
+    """Writes one space.
+
+    Args:
+        name: The space.
+        directory: Its state folder.
+        walk: Finds its files, afresh at each call.
+        loaders: Loader by file ending; ``""`` for files without one.
+        chunker: Where documents are cut.
+        embedder: How texts become vectors.
+        store: Where chunks are kept.
+        progress: Told how far the run is.
+    """
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        directory: Path,
+        walk: Callable[[], Iterator[Found]],
+        loaders: Mapping[str, Loader],
+        chunker: Chunker,
+        embedder: Embedder,
+        store: Store,
+        progress: Progress | None = None,
+    ) -> None:
+        self._name = name
+        self._directory = directory
+        self._walk = walk
+        self._loaders = loaders
+        self._chunker = chunker
+        self._embedder = embedder
+        self._store = store
+        self._progress = progress or (lambda _stage, _done, _total: None)
+
+    def run(self, *, full: bool = False, timeout: float = LOCK_TIMEOUT) -> IndexReport:
+        """Bring the index up to date.
+
+        Args:
+            full: Read and cut every file again, changed or not; known embeddings are still used.
+            timeout: Seconds to wait for another run on the same space.
+
+        Raises:
+            StoreLockedError: Another run did not finish in time.
+            StoreError: The store failed; the last generation goes on answering.
+            ModelError: The model failed; nothing was written.
+        """
+        started = time.perf_counter()
+        snapshot = self._snapshot()
+        changes = self._read(snapshot, full=full)
+        if snapshot is not None and self._is_current(snapshot, changes):
+            return self._report(changes, snapshot, started)
+        self._directory.mkdir(parents=True, exist_ok=True)
+        with space_lock(self._directory, timeout=timeout):
+            latest = self._snapshot()
+            if _generation(latest) != _generation(snapshot):
+                snapshot, changes = latest, self._read(latest, full=full)
+                if snapshot is not None and self._is_current(snapshot, changes):
+                    return self._report(changes, snapshot, started)
+            return self._write(snapshot, changes, started)
+
+    def rebuild_store(self, *, timeout: float = LOCK_TIMEOUT) -> int:
+        """Make the store again from the snapshot, without embedding anything.
+
+        Returns:
+            Chunks written.
+
+        Raises:
+            NotIndexedError: There is no snapshot to make it from.
+        """
+        with space_lock(self._directory, timeout=timeout):
+            snapshot = Snapshot.open_current(self._directory)
+            self._open_store(snapshot.meta.dimension)
+            try:
+                self._store.drop()
+                self._store.close()
+                self._open_store(snapshot.meta.dimension)
+                self._upsert(snapshot, range(len(snapshot)), [])
+                return self._store.count()
+            finally:
+                self._store.close()
+
+    def rebuild_snapshot(self, *, timeout: float = LOCK_TIMEOUT) -> int:
+        """Make a generation from the store, without embedding anything.
+
+        The store does not know the files' fingerprints, so the next run compares their content.
+
+        Returns:
+            Chunks in the generation.
+        """
+        self._directory.mkdir(parents=True, exist_ok=True)
+        with space_lock(self._directory, timeout=timeout):
+            self._store.open(
+                space=self._name,
+                dimension=self._embedder.dimension,
+                directory=self._store_directory(),
+            )
+            try:
+                rows = [
+                    NewRow(chunk=chunk, key=self._key(chunk), vector=vector)
+                    for chunks, vectors in self._store.scan()
+                    for chunk, vector in zip(chunks, vectors, strict=True)
+                ]
+            finally:
+                self._store.close()
+            counts: dict[str, int] = {}
+            for row in rows:
+                counts[row.chunk.uri] = counts.get(row.chunk.uri, 0) + 1
+            metadata = {row.chunk.uri: row.chunk.metadata for row in rows}
+            files = {
+                uri: FileEntry(
+                    uri=uri,
+                    fingerprint=Fingerprint(0, 0, 0),
+                    content_hash="",
+                    parts="",
+                    chunks=counts[uri],
+                    metadata=metadata[uri],
+                )
+                for uri in sorted(counts)
+            }
+            self._publish(None, np.zeros(0, np.bool_), rows, files)
+            return len(rows)
+
+    def _snapshot(self) -> Snapshot | None:
+        try:
+            return Snapshot.open_current(self._directory)
+        except NotIndexedError:
+            return None
+
+    def _is_current(self, snapshot: Snapshot, changes: _Changes) -> bool:
+        return not (
+            changes.any
+            or snapshot.meta.store != self._store.fingerprint
+            or Journal.exists(self._directory)
+        )
+
+    def _loader(self, source: Source) -> Loader:
+        return self._loaders[source.path.suffix.lower()]
+
+    def _parts(self, source: Source) -> str:
+        """Names everything, beside its content, that a file's chunks and vectors depend on."""
+        loader = self._loader(source).fingerprint
+        made_by = (loader, self._chunker.fingerprint, self._embedder.fingerprint)
+        return blake2b("\0".join(made_by).encode(), digest_size=8).hexdigest()
+
+    def _key(self, chunk: Chunk) -> str:
+        """Names an embedding: the model and the text that it reads."""
+        text = f"{self._embedder.fingerprint}\0{embedded_text(chunk)}"
+        return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+    def _read(self, snapshot: Snapshot | None, *, full: bool) -> _Changes:
+        """Load and cut the files that changed."""
+        known = {} if snapshot is None else snapshot.files
+        found = list(self._walk())
+        parts_of: dict[str, str] = {}
+        changes = _Changes()
+        seen: set[str] = set()
+        for number, item in enumerate(found):
+            self._progress("files", number, len(found))
+            uri = item.source.uri
+            entry = known.get(uri)
+            if item.left_out:
+                changes.warnings.append(f"{uri}: {item.left_out}")
+                continue
+            seen.add(uri)
+            if item.status is None:
+                self._fail(changes, entry, uri, item.problem)
+                continue
+            ending = item.source.path.suffix.lower()
+            parts = parts_of.setdefault(ending, "") or self._parts(item.source)
+            parts_of[ending] = parts
+            same_parts = entry is not None and entry.parts == parts and not full
+            if entry is not None and same_parts and unchanged(entry, item.status):
+                self._keep(changes, entry)
+                continue
+            try:
+                content = item.source.path.read_bytes()
+                digest = content_hash(content)
+                if entry is not None and same_parts and entry.content_hash == digest:
+                    self._keep(changes, replace(entry, fingerprint=fingerprint(item.status)))
+                    continue
+                document = self._load(item.source, content, digest)
+                chunks = self._cut(document)
+            except OSError as error:
+                self._fail(changes, entry, uri, f"cannot be read: {error.strerror or error}")
+                continue
+            except SourceError as error:
+                self._fail(changes, entry, uri, str(error))
+                continue
+            changes.files[uri] = FileEntry(
+                uri=uri,
+                fingerprint=fingerprint(item.status),
+                content_hash=digest,
+                parts=parts,
+                chunks=len(chunks),
+                metadata=document.metadata,
+                warnings=document.warnings,
+            )
+            changes.chunks.extend(chunks)
+            changes.warnings.extend(f"{uri}: {warning}" for warning in document.warnings)
+            (changes.added if entry is None else changes.updated).append(uri)
+        self._progress("files", len(found), len(found))
+        changes.removed.extend(uri for uri in known if uri not in seen)
+        return changes
+
+    def _load(self, source: Source, content: bytes, digest: str) -> Document:
+        return replace(
+            self._loader(source).load(source, content),
+            uri=source.uri,
+            content_hash=digest,
+            modified=source.modified,
+        )
+
+    def _cut(self, document: Document) -> list[Chunk]:
+        pieces = self._chunker.split(
+            document, counter=self._embedder.counter, max_tokens=self._embedder.max_tokens
+        )
+        return make_chunks(document, pieces, self._embedder.counter)
+
+    @staticmethod
+    def _keep(changes: _Changes, entry: FileEntry) -> None:
+        changes.files[entry.uri] = entry
+        changes.unchanged += 1
+        changes.warnings.extend(f"{entry.uri}: {warning}" for warning in entry.warnings)
+
+    @staticmethod
+    def _fail(changes: _Changes, entry: FileEntry | None, uri: str, error: str) -> None:
+        """Name the file; what was indexed of it before goes on answering."""
+        changes.failed.append(FailedFile(path=uri, error=error))
+        if entry is not None:
+            changes.files[uri] = entry
+
+    def _write(
+        self, snapshot: Snapshot | None, changes: _Changes, started: float
+    ) -> IndexReport:
+        journal = Journal(self._directory, self._embedder.dimension)
+        chunks = list(changes.chunks)
+        kept = np.zeros(0, np.bool_)
+        if snapshot is not None:
+            rewritten = {*changes.added, *changes.updated, *changes.removed}
+            dropped = [number for number, uri in enumerate(snapshot.uris) if uri in rewritten]
+            kept = ~np.isin(snapshot.file_of_row, dropped)
+            if snapshot.meta.embedder != self._embedder.fingerprint:
+                # What could not be read again still must not answer with another model's vectors.
+                chunks.extend(snapshot.chunk(int(row)) for row in np.flatnonzero(kept))
+                kept[:] = False
+        rows, embedded, truncated = self._embed(snapshot, chunks, journal)
+        gone: set[str] = set()
+        if snapshot is not None:
+            gone = {value.decode("ascii") for value in snapshot.ids[~kept]}
+            gone -= {row.chunk.id for row in rows}
+        total = int(kept.sum()) + len(rows)
+        self._embedder.close()  # its memory is worth more to the store
+        self._write_store(snapshot, kept, rows, gone, journal, total)
+        files = {uri: changes.files[uri] for uri in sorted(changes.files)}
+        generation = self._publish(snapshot, kept, rows, files)
+        journal.clear()
+        return IndexReport(
+            space=self._name,
+            added=tuple(changes.added),
+            updated=tuple(changes.updated),
+            unchanged=changes.unchanged,
+            removed=tuple(changes.removed),
+            failed=tuple(changes.failed),
+            warnings=tuple(changes.warnings),
+            chunks=total,
+            embedded=embedded,
+            reused=len(rows) - embedded,
+            removed_chunks=len(gone),
+            truncated=truncated,
+            seconds=time.perf_counter() - started,
+            generation=generation,
+        )
+
+    def _embed(
+        self, snapshot: Snapshot | None, chunks: Sequence[Chunk], journal: Journal
+    ) -> tuple[list[NewRow], int, int]:
+        """Vectors for ``chunks``: from the last generation, an interrupted run, or the model."""
+        keys = [self._key(chunk) for chunk in chunks]
+        vectors: dict[str, Embeddings] = {}
+        wanted = set(keys)
+        if snapshot is not None and snapshot.meta.dimension == self._embedder.dimension:
+            for row, key in enumerate(snapshot.keys):
+                if (name := key.decode("ascii")) in wanted and name not in vectors:
+                    vectors[name] = np.array(snapshot.vectors[row], np.float32)
+        vectors.update(
+            {key: vector for key, vector in journal.recall().items() if key in wanted}
+        )
+        missing = {
+            key: embedded_text(chunk)
+            for key, chunk in zip(keys, chunks, strict=True)
+            if key not in vectors
+        }
+        names = list(missing)
+        before = self._embedder.truncated
+        for start in range(0, len(names), _EMBED_AT_ONCE):
+            self._progress("chunks", start, len(names))
+            batch = names[start : start + _EMBED_AT_ONCE]
+            made = self._embedder.embed_passages([missing[name] for name in batch])
+            self._check(made, len(batch))
+            journal.remember(batch, made)
+            vectors.update(zip(batch, made, strict=True))
+        self._progress("chunks", len(names), len(names))
+        rows = [
+            NewRow(chunk=chunk, key=key, vector=vectors[key])
+            for key, chunk in zip(keys, chunks, strict=True)
+        ]
+        return rows, len(names), self._embedder.truncated - before
+
+    def _check(self, vectors: Embeddings, count: int) -> None:
+        """Refuse what an embedder must not return, before anything is written."""
+        expected = (count, self._embedder.dimension)
+        if vectors.shape != expected or vectors.dtype != np.float32:
+            message = (
+                f"the embedder returned {vectors.dtype} {vectors.shape} where float32 {expected} was due"
+            )
+            raise ModelError(message)
+        if not np.isfinite(vectors).all():
+            message = "the embedder returned numbers that are not finite: nothing was written"
+            raise ModelError(message)
+
+    def _write_store(
+        self,
+        snapshot: Snapshot | None,
+        kept: npt.NDArray[np.bool_],
+        rows: Sequence[NewRow],
+        gone: set[str],
+        journal: Journal,
+        total: int,
+    ) -> None:
+        dimension = self._embedder.dimension
+        self._open_store(dimension, changed=self._dimension_changed(snapshot))
+        try:
+            fresh = {row.chunk.id for row in rows}
+            interrupted = journal.touched()
+            journal.touch(fresh | gone)
+            again: list[int] = []
+            if snapshot is not None:
+                known = snapshot.row_of_id
+                again = sorted(
+                    known[name] for name in interrupted if name in known and kept[known[name]]
+                )
+                gone = gone | {
+                    name for name in interrupted if name not in fresh and name not in known
+                }
+            else:
+                gone = interrupted - fresh
+            if snapshot is not None and (
+                snapshot.meta.store != self._store.fingerprint or self._store.count() == 0
+            ):
+                again = [int(row) for row in np.flatnonzero(kept)]
+            self._upsert(snapshot, again, rows)
+            self._store.delete(sorted(gone))
+            if self._store.count() != total:
+                _LOG.warning("%s: the store had lost or kept chunks: written anew", self._name)
+                self._store.drop()
+                self._store.close()
+                self._open_store(dimension)
+                self._upsert(snapshot, [int(row) for row in np.flatnonzero(kept)], rows)
+                if self._store.count() != total:
+                    message = (
+                        f"the store holds {self._store.count()} chunks of {self._name!r} after "
+                        f"{total} were written; the last index goes on answering"
+                    )
+                    raise StoreError(message)
+        finally:
+            self._store.close()
+
+    def _dimension_changed(self, snapshot: Snapshot | None) -> bool:
+        return snapshot is not None and snapshot.meta.dimension != self._embedder.dimension
+
+    def _store_directory(self) -> Path:
+        directory = self._directory / "store"
+        directory.mkdir(parents=True, exist_ok=True)
+        return directory
+
+    def _open_store(self, dimension: int, *, changed: bool = False) -> None:
+        """Open the store; one that is damaged is kept aside, and everything is written anew."""
+        directory = self._store_directory()
+        if changed:
+            snapshot = Snapshot.open_current(self._directory)
+            self._store.open(
+                space=self._name, dimension=snapshot.meta.dimension, directory=directory
+            )
+            self._store.drop()
+            self._store.close()
+        try:
+            self._store.open(space=self._name, dimension=dimension, directory=directory)
+        except StoreDamagedError as error:
+            if not any(directory.iterdir()):
+                raise
+            aside = directory.with_name(f"store.damaged-{time.strftime('%Y%m%d-%H%M%S')}")
+            directory.rename(aside)
+            _LOG.warning("%s: %s; kept as %s and written anew", self._name, error, aside)
+            self._store.open(
+                space=self._name, dimension=dimension, directory=self._store_directory()
+            )
+
+    def _upsert(
+        self, snapshot: Snapshot | None, again: Sequence[int], rows: Sequence[NewRow]
+    ) -> None:
+        total = len(again) + len(rows)
+        done = 0
+        for start in range(0, len(again), _WRITE_AT_ONCE):
+            assert snapshot is not None
+            part = list(again[start : start + _WRITE_AT_ONCE])
+            self._progress("store", done, total)
+            self._store.upsert([snapshot.chunk(row) for row in part], snapshot.vectors[part])
+            done += len(part)
+        for start in range(0, len(rows), _WRITE_AT_ONCE):
+            batch = rows[start : start + _WRITE_AT_ONCE]
+            self._progress("store", done, total)
+            self._store.upsert(
+                [row.chunk for row in batch],
+                np.ascontiguousarray([row.vector for row in batch], np.float32),
+            )
+            done += len(batch)
+        self._progress("store", total, total)
+
+    def _publish(
+        self,
+        snapshot: Snapshot | None,
+        kept: npt.NDArray[np.bool_],
+        rows: Sequence[NewRow],
+        files: Mapping[str, FileEntry],
+    ) -> int:
+        return publish(
+            self._directory,
+            previous=None if self._dimension_changed(snapshot) else snapshot,
+            kept=kept,
+            rows=rows,
+            files=files,
+            dimension=self._embedder.dimension,
+            embedder=self._embedder.fingerprint,
+            store=self._store.fingerprint,
+        )
+
+    def _report(self, changes: _Changes, snapshot: Snapshot, started: float) -> IndexReport:
+        return IndexReport(
+            space=self._name,
+            unchanged=changes.unchanged,
+            failed=tuple(changes.failed),
+            warnings=tuple(changes.warnings),
+            chunks=len(snapshot),
+            seconds=time.perf_counter() - started,
+            generation=snapshot.meta.generation,
+        )

@@ -1,0 +1,168 @@
+"""What stores have in common: checks before writing, chunks as JSON, and exact search.
+
+For authors of stores. A store that answers with :func:`nearest` is exact by construction, and one that
+writes :func:`chunk_to_record` gives back what it was given.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ragloom.errors import StoreError
+from ragloom.protocols import Embeddings
+from ragloom.types import Chunk, Json, Lines, Span
+
+__all__ = ["check_records", "chunk_from_record", "chunk_to_record", "cosines", "dump_json", "nearest"]
+
+_MATRIX: Final = 2
+
+
+def check_records(chunks: Sequence[Chunk], vectors: Embeddings, *, dimension: int) -> None:
+    """Refuse what no store should be given.
+
+    Args:
+        chunks: What is to be written.
+        vectors: Should be ``(len(chunks), dimension)`` float32 and finite.
+        dimension: What the store was opened for.
+
+    Raises:
+        StoreError: A vector is missing, too many, of another type or length, or not finite; or a
+            text or metadata cannot be written as UTF-8 and JSON. It names the first such chunk.
+    """
+    if not isinstance(vectors, np.ndarray) or vectors.dtype != np.float32:
+        kind = getattr(vectors, "dtype", type(vectors).__name__)
+        msg = f"vectors must be a float32 array, not {kind}: nothing was written"
+        raise StoreError(msg)
+    if vectors.ndim != _MATRIX or len(vectors) != len(chunks):
+        msg = (
+            f"{len(chunks)} chunks need vectors of shape ({len(chunks)}, {dimension}), "
+            f"not {vectors.shape}: nothing was written"
+        )
+        raise StoreError(msg)
+    if len(chunks) and vectors.shape[1] != dimension:
+        msg = (
+            f"the index holds vectors of {dimension} numbers, not {vectors.shape[1]}: nothing was "
+            "written; index again after a change of the embedding model"
+        )
+        raise StoreError(msg)
+    finite = np.isfinite(vectors).all(axis=1)
+    if not finite.all():
+        chunk = chunks[int(np.argmin(finite))]
+        msg = f"the vector of chunk {chunk.id} of {chunk.uri} is not finite: nothing was written"
+        raise StoreError(msg)
+    for chunk in chunks:
+        try:
+            chunk.text.encode()
+            chunk.uri.encode()
+            dump_json(chunk.metadata).encode()
+            dump_json([*chunk.headings, chunk.context]).encode()
+        except (TypeError, ValueError, RecursionError) as error:
+            msg = (
+                f"chunk {chunk.id} of {ascii(chunk.uri)} cannot be written as UTF-8 and JSON "
+                f"({error}): nothing was written"
+            )
+            raise StoreError(msg) from error
+
+
+def dump_json(value: Json) -> str:
+    """``value`` as JSON on one line, keys in their order, without NaN.
+
+    Raises:
+        TypeError: Something is not JSON, or a key is not a string.
+        ValueError: A number is not finite.
+    """
+    return json.dumps(_plain(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def _plain(value: Json) -> object:
+    """``value`` out of dicts and lists, whatever mappings and sequences it was made of."""
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    if isinstance(value, Mapping):
+        for key in value:
+            if not isinstance(key, str):
+                msg = f"the key {key!r} is not a string"
+                raise TypeError(msg)
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray | memoryview):
+        return [_plain(item) for item in value]
+    msg = f"{type(value).__name__} is not JSON"
+    raise TypeError(msg)
+
+
+def chunk_to_record(chunk: Chunk) -> dict[str, Json]:
+    """All of a chunk, ready for JSON; :func:`chunk_from_record` turns it back."""
+    return {
+        "id": chunk.id,
+        "uri": chunk.uri,
+        "text": chunk.text,
+        "span": [chunk.span.start, chunk.span.end],
+        "lines": [chunk.lines.start, chunk.lines.end],
+        "bytes": [chunk.bytes.start, chunk.bytes.end],
+        "headings": list(chunk.headings),
+        "ordinal": chunk.ordinal,
+        "tokens": chunk.tokens,
+        "context": chunk.context,
+        "metadata": dict(chunk.metadata),
+    }
+
+
+def chunk_from_record(record: Mapping[str, Any]) -> Chunk:
+    """The chunk that :func:`chunk_to_record` wrote down; keys it does not know are ignored.
+
+    Raises:
+        KeyError, TypeError, ValueError: It is not such a record.
+    """
+    start, end = record["span"]
+    first, last = record["lines"]
+    begin, stop = record["bytes"]
+    return Chunk(
+        id=str(record["id"]),
+        uri=str(record["uri"]),
+        text=str(record["text"]),
+        span=Span(int(start), int(end)),
+        lines=Lines(int(first), int(last)),
+        bytes=Span(int(begin), int(stop)),
+        headings=tuple(str(heading) for heading in record["headings"]),
+        ordinal=int(record["ordinal"]),
+        tokens=int(record["tokens"]),
+        context=str(record["context"]),
+        metadata=dict(record["metadata"]),
+    )
+
+
+def cosines(vectors: Embeddings, query: Embeddings) -> npt.NDArray[np.float32]:
+    """The cosine of every row of ``vectors`` ``(n, d)`` with ``query`` ``(d,)``, as ``(n,)`` float32.
+
+    A row of zeros has the cosine 0 with everything.
+    """
+    norms = np.linalg.norm(vectors, axis=1) * np.linalg.norm(query)
+    scale = np.divide(1, norms, out=np.zeros_like(norms), where=norms > 0)
+    similar = (vectors @ query) * scale
+    return np.clip(similar, -1, 1).astype(np.float32, copy=False)
+
+
+def nearest(
+    ids: Sequence[str], similar: npt.NDArray[np.float32], *, limit: int
+) -> list[tuple[str, float]]:
+    """The ``limit`` ids with the highest similarity, best first, ties by id.
+
+    Args:
+        ids: ``n`` different ids.
+        similar: ``(n,)``, one an id.
+        limit: None at all for 0 or less.
+    """
+    if limit <= 0 or not ids:
+        return []
+    rows: npt.NDArray[np.intp] = np.arange(len(ids))
+    if limit < len(ids):
+        # Everything that ties with the last place stays in, for the ids to decide.
+        edge = np.partition(similar, len(ids) - limit)[len(ids) - limit]
+        rows = np.flatnonzero(similar >= edge)
+    order = sorted(rows.tolist(), key=lambda row: (-float(similar[row]), ids[row]))
+    return [(ids[row], float(similar[row])) for row in order[:limit]]

@@ -1,0 +1,21 @@
+"""The read side: an immutable generation that any number of processes read without a lock.
+
+A space's folder holds::
+
+    CURRENT            the name of the generation that answers, replaced in one step
+    gen-000007/
+        meta.json      format, counts, and the fingerprints of the parts that made it
+        files.json     the manifest: every file, its fingerprint, hash and metadata
+        vectors.npy    (n, d) float32, memory-mapped
+        chunks.jsonl   a chunk a line; chunks.npy holds the n + 1 offsets of the lines
+        columns.npz    per row: serial number, chunk id, embedding key, file
+        lexical/       a tantivy index
+
+Rows are in the order of their serial numbers, which a chunk keeps from one generation to the next, so
+the lexical index names rows that need not be renumbered.
+"""
+
+from ragloom.snapshot.publish import NewRow, current_generation, publish
+from ragloom.snapshot.reading import Snapshot
+
+__all__ = ["NewRow", "Snapshot", "current_generation", "publish"]

@@ -1,0 +1,70 @@
+"""Text into index terms: the same way when a chunk is indexed and when a query is asked.
+
+Words are runs of Unicode letters, digits and underscores, compared without case and in compatibility
+form (NFKC). An identifier counts whole and in parts: ``getVectorStore`` gives ``getvectorstore``,
+``get``, ``vector`` and ``store``; ``max_connections`` likewise. Scripts written without spaces
+give overlapping pairs of characters, the usual bigram analysis. Stemming (Snowball English) is
+tantivy's and comes after, on both sides.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+__all__ = ["STOP_WORDS", "analyze"]
+
+_WORD = re.compile(r"\w+")
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\dA-Za-z_]+")
+_COMPOUND = re.compile(r"_|[a-z][A-Z]|[A-Z]{2}[a-z]|[A-Za-z][0-9]|[0-9][A-Za-z]")
+# Han, Hiragana, Katakana, Thai, Lao, Myanmar, Khmer: scripts that put no space between words.
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+)
+_UNSPACED_RUN = re.compile(f"[{_UNSPACED}]+|[^{_UNSPACED}]+")
+_HAS_UNSPACED = re.compile(f"[{_UNSPACED}]")
+
+# Lucene's EnglishAnalyzer list, with the question words and pronouns that start most queries.
+STOP_WORDS = frozenset(
+    "a an and are as at be but by can do does for from had has have how i if in into is it its me "
+    "my no not of on or our should so such that the their then there these they this to was we "
+    "were what when where which who why will with would you your".split()
+)
+
+
+def analyze(text: str) -> list[str]:
+    """The terms of ``text`` in order, before stemming; an identifier's parts follow the whole."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text)
+    terms: list[str] = []
+    for word in _WORD.findall(text):
+        if word.islower() or word.isdigit():
+            if word.isascii() and "_" not in word and not _COMPOUND.search(word):
+                terms.append(word)
+                continue
+        if not word.isascii() and _HAS_UNSPACED.search(word):
+            terms.extend(_bigrams(word))
+            continue
+        whole = word.casefold().strip("_")
+        if not whole:
+            continue
+        terms.append(whole)
+        if _COMPOUND.search(word):
+            parts = _PARTS.findall(word)
+            if len(parts) > 1:
+                terms.extend(part.casefold() for part in parts)
+    return terms
+
+
+def _bigrams(word: str) -> list[str]:
+    """Pairs of neighbouring characters of an unspaced script; other runs stay words."""
+    terms: list[str] = []
+    for run in _UNSPACED_RUN.findall(word):
+        if not _HAS_UNSPACED.match(run):
+            terms.append(run.casefold().strip("_"))
+        elif len(run) == 1:
+            terms.append(run)
+        else:
+            terms.extend(run[i : i + 2] for i in range(len(run) - 1))
+    return [term for term in terms if term]

@@ -1,0 +1,135 @@
+"""Parts for tests: real behaviour, no model and no download."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ragloom.hookspecs import Provider
+from ragloom.protocols import Embedder, Embeddings
+from ragloom.types import Calibration
+
+__all__ = ["HashingEmbedder", "HashingOptions", "RegexCounter", "hashing_provider"]
+
+_TOKEN = re.compile(r"\w+|[^\w\s]")
+
+
+class RegexCounter:
+    """Takes every word, and every other character that is not blank, for a token."""
+
+    @property
+    def name(self) -> str:
+        """``regex``."""
+        return "regex"
+
+    def count(self, text: str) -> int:
+        """Tokens in ``text``."""
+        return len(self.spans(text))
+
+    def spans(self, text: str) -> Sequence[tuple[int, int]]:
+        """The half-open character span of every token."""
+        return [token.span() for token in _TOKEN.finditer(text)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HashingOptions:
+    """Options of :class:`HashingEmbedder`."""
+
+    dimension: int = 64
+    max_tokens: int = 256
+
+
+class HashingEmbedder:
+    """Feature hashing of case-folded tokens: texts that share words have a positive cosine.
+
+    The sign and the place of a token come from its hash, so that different words cancel out on
+    average (Weinberger et al., "Feature Hashing for Large Scale Multitask Learning", ICML 2009).
+    The same text always gives the same vector, in every process.
+
+    Attributes:
+        passages: Every passage embedded since this object was made, in order; a test counts them.
+    """
+
+    def __init__(self, options: HashingOptions | None = None) -> None:
+        options = options or HashingOptions()
+        if options.dimension < 1 or options.max_tokens < 1:
+            raise ValueError("dimension and max_tokens must be at least 1")
+        self.passages: list[str] = []
+        self._dimension = options.dimension
+        self._max_tokens = options.max_tokens
+        self._counter = RegexCounter()
+        self._truncated = 0
+
+    @property
+    def fingerprint(self) -> str:
+        """``hashing-<dimension>-<max_tokens>``."""
+        return f"hashing-{self._dimension}-{self._max_tokens}"
+
+    @property
+    def dimension(self) -> int:
+        """Numbers in a vector."""
+        return self._dimension
+
+    @property
+    def counter(self) -> RegexCounter:
+        """The tokens that are hashed."""
+        return self._counter
+
+    @property
+    def max_tokens(self) -> int:
+        """Tokens of a passage that are hashed."""
+        return self._max_tokens
+
+    @property
+    def truncated(self) -> int:
+        """Texts that were longer than that."""
+        return self._truncated
+
+    @property
+    def calibration(self) -> Calibration | None:
+        """None: the default curve."""
+        return None
+
+    def embed_passages(self, texts: Sequence[str]) -> Embeddings:
+        """``(len(texts), dimension)`` float32, rows of unit length."""
+        self.passages.extend(texts)
+        vectors = np.zeros((len(texts), self._dimension), np.float32)
+        for row, text in zip(vectors, texts, strict=True):
+            row[:] = self._embed(text)
+        return vectors
+
+    def embed_query(self, text: str) -> Embeddings:
+        """``(dimension,)`` float32 of unit length."""
+        return self._embed(text)
+
+    def close(self) -> None:
+        """There is nothing to give back."""
+
+    def _embed(self, text: str) -> Embeddings:
+        tokens = [text[start:end].casefold() for start, end in self._counter.spans(text)]
+        self._truncated += len(tokens) > self._max_tokens
+        vector = np.zeros(self._dimension, np.float32)
+        for place, sign in map(self._feature, tokens[: self._max_tokens]):
+            vector[place] += sign
+        length = np.linalg.norm(vector)
+        if not length:  # no token, or all of them cancelled out
+            vector[0] = length = np.float32(1)
+        return (vector / length).astype(np.float32)
+
+    def _feature(self, token: str) -> tuple[int, int]:
+        number = int.from_bytes(hashlib.blake2b(token.encode(), digest_size=8).digest(), "big")
+        return (number >> 1) % self._dimension, 1 if number & 1 else -1
+
+
+def hashing_provider(name: str = "hashing") -> Provider[Embedder]:
+    """Offers :class:`HashingEmbedder`, for a plugin of a test's own."""
+    return Provider(
+        name=name,
+        summary="hashed words, for tests",
+        create=HashingEmbedder,
+        options=HashingOptions,
+    )

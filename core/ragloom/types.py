@@ -1,0 +1,299 @@
+"""The data that flows through ragloom: frozen, slotted, keyword-only, and without behaviour.
+
+Offsets: a :class:`Span` is half-open. Character spans count code points of the file's decoded text
+(without a byte order mark), byte spans count bytes of the file on disk, and lines are 1-based and
+inclusive; a line ends at ``\\n``, ``\\r\\n`` or a lone ``\\r``, as in CommonMark and in editors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, NamedTuple, TypeAlias, Union
+
+Json: TypeAlias = Union[None, bool, int, float, str, Sequence["Json"], Mapping[str, "Json"]]
+"""A value that JSON can hold: no NaN, and every key a string."""
+
+Metadata: TypeAlias = Mapping[str, Json]
+
+
+class Span(NamedTuple):
+    """A half-open range, ``start`` to ``end``, of characters or of bytes."""
+
+    start: int
+    end: int
+
+
+class Lines(NamedTuple):
+    """An inclusive range of 1-based line numbers."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A file that may be indexed.
+
+    Attributes:
+        uri: The path relative to the workspace, with ``/``; it names the file everywhere.
+        path: The absolute path to read.
+        modified: When the file was last changed, in seconds since 1970.
+    """
+
+    uri: str
+    path: Path
+    modified: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """What a loader made of a file.
+
+    Attributes:
+        uri: The name of the source.
+        text: What is chunked: the decoded file without its front matter.
+        prefix: The decoded text cut off before ``text``, such as front matter; ``prefix + text`` is
+            the decoded file, and spans count from its beginning.
+        metadata: Typed values from front matter or from the format; never embedded.
+        media_type: Such as ``text/markdown``; chunkers may look at it.
+        encoding: The codec that turns ``prefix + text`` back into the file's bytes.
+        bom: Bytes of the byte order mark before the text.
+        extracted: The text was extracted (from HTML, PDF, …), so spans and bytes point into
+            ``text`` as UTF-8, not into the file.
+        modified: When the file was last changed, in seconds since 1970.
+        content_hash: SHA-256 of the file's bytes, in hex.
+        warnings: What was odd about the file, a line each.
+    """
+
+    uri: str
+    text: str
+    prefix: str = ""
+    metadata: Metadata = field(default_factory=dict)
+    media_type: str = "text/plain"
+    encoding: str = "utf-8"
+    bom: int = 0
+    extracted: bool = False
+    modified: float = 0.0
+    content_hash: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """What a chunker says of a chunk; ids, lines, bytes and tokens are derived by the core.
+
+    Attributes:
+        span: Characters of ``document.text``.
+        headings: The titles that lead here, outermost first.
+        context: Text embedded before the chunk's own and not part of its span, such as the header
+            row of a split table or the titles above a section.
+    """
+
+    span: Span
+    headings: tuple[str, ...] = ()
+    context: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunk:
+    """An exact slice of a file.
+
+    Attributes:
+        id: 32 hex digits, from the uri and the text, with a counter for equal texts in one file: an
+            edit elsewhere in the file leaves it alone.
+        uri: The name of the source.
+        text: ``decoded_file[span.start:span.end]``.
+        span: Characters of the file's decoded text, half-open.
+        lines: Lines of the file, 1-based and inclusive.
+        bytes: Bytes of the file, half-open.
+        headings: The titles that lead here, outermost first.
+        ordinal: The place among the file's chunks, from 0.
+        tokens: Tokens of what is embedded, in the embedder's own counter.
+        context: Embedded before the text, not part of it; see :class:`Piece`.
+        metadata: The document's metadata.
+    """
+
+    id: str
+    uri: str
+    text: str
+    span: Span
+    lines: Lines
+    bytes: Span
+    headings: tuple[str, ...] = ()
+    ordinal: int = 0
+    tokens: int = 0
+    context: str = ""
+    metadata: Metadata = field(default_factory=dict)
+
+
+Operator: TypeAlias = Literal["=", "!=", "<", "<=", ">", ">=", ":", "under"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Condition:
+    """One test on a chunk's metadata, or on its ``path``.
+
+    Attributes:
+        field: A metadata key, dotted for nested values; ``path`` is the chunk's uri.
+        operator: ``=`` and ``!=`` compare; ``<`` ``<=`` ``>`` ``>=`` order numbers, or strings such
+            as ISO dates; ``:`` asks whether a list contains the value or a string contains it;
+            ``under`` (for ``path``) asks whether the file is the given folder or below it.
+        value: What to compare with.
+    """
+
+    field: str
+    operator: Operator
+    value: str | int | float | bool | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """A chunk that answers a query; in every score higher is better, and ties break by chunk id.
+
+    Attributes:
+        chunk: What was found.
+        score: The number that orders the hits of this query; meaningful only among them.
+        relevance: 0 to 1, absolute: the calibrated chance that the chunk answers the query.
+        cosine: Similarity of the embeddings, -1 to 1; None where no embedding was compared.
+        lexical: The BM25 score, 0 or more; None where no words were compared.
+        stale: The file no longer says this.
+    """
+
+    chunk: Chunk
+    score: float
+    relevance: float
+    cosine: float | None = None
+    lexical: float | None = None
+    stale: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchResult:
+    """The hits of one query, best first, and why there are none where there are none.
+
+    Attributes:
+        query: As asked.
+        space: The index that answered.
+        hits: Best first.
+        reason: Why ``hits`` is empty or shorter than asked for; empty when nothing needs saying.
+        generation: The snapshot that answered, 0 for none.
+    """
+
+    query: str
+    space: str
+    hits: tuple[Hit, ...] = ()
+    reason: str = ""
+    generation: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailedFile:
+    """A file that could not be indexed, and why; its old chunks stay."""
+
+    path: str
+    error: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexReport:
+    """What an index run did.
+
+    Attributes:
+        space: The index.
+        added: Files indexed for the first time.
+        updated: Files whose content had changed.
+        unchanged: Files that needed nothing.
+        removed: Files that are gone, or that are no longer wanted.
+        failed: Files that could not be indexed.
+        warnings: What was odd, a line each, beginning with the path.
+        chunks: Chunks in the index now.
+        embedded: Chunks embedded in this run.
+        reused: Chunks of this run's files whose embedding was already known.
+        removed_chunks: Chunks that left the index.
+        truncated: Chunks of which the model saw only the beginning.
+        seconds: How long it took.
+        generation: The snapshot that is now current, 0 for none.
+    """
+
+    space: str
+    added: tuple[str, ...] = ()
+    updated: tuple[str, ...] = ()
+    unchanged: int = 0
+    removed: tuple[str, ...] = ()
+    failed: tuple[FailedFile, ...] = ()
+    warnings: tuple[str, ...] = ()
+    chunks: int = 0
+    embedded: int = 0
+    reused: int = 0
+    removed_chunks: int = 0
+    truncated: int = 0
+    seconds: float = 0.0
+    generation: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Citation:
+    """Where a passage of a context comes from; exact, and checked against the disk.
+
+    Attributes:
+        path: Relative to the workspace, with ``/``.
+        file: The absolute path.
+        lines: 1-based and inclusive.
+        relevance: The best relevance among the hits that the passage was made of.
+        text: The passage, letter for letter.
+        headings: The titles that lead to it.
+    """
+
+    path: str
+    file: Path
+    lines: Lines
+    relevance: float
+    text: str
+    headings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """What the model is shown.
+
+    Attributes:
+        text: The formatted passages; empty when nothing is relevant.
+        citations: One a passage, in the order of ``text``.
+        tokens: Tokens of ``text``, in the budget's counter.
+        max_tokens: The budget.
+        hits: What was found and considered, best first.
+        omitted: Hits that did not fit.
+        reason: Why ``text`` is empty; empty otherwise.
+    """
+
+    text: str = ""
+    citations: tuple[Citation, ...] = ()
+    tokens: int = 0
+    max_tokens: int = 0
+    hits: tuple[Hit, ...] = ()
+    omitted: tuple[Hit, ...] = ()
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibration:
+    """Turns an embedder's raw cosine, and the share of the query's words found, into a relevance.
+
+    ``relevance = 1 / (1 + exp(-(bias + cosine_weight * cosine + coverage_weight * coverage)))``, a
+    logistic regression (Platt, "Probabilistic Outputs for Support Vector Machines", 1999) fitted on
+    pairs of queries and passages that do or do not belong together.
+
+    Attributes:
+        bias: The constant term.
+        cosine_weight: Weight of the raw cosine.
+        coverage_weight: Weight of ``coverage``: the inverse document frequencies of the query's words
+            found in the passage over those of all of the query's words, 0 to 1.
+        source: What it was fitted on.
+    """
+
+    bias: float
+    cosine_weight: float
+    coverage_weight: float
+    source: str

@@ -1,0 +1,274 @@
+"""Finding the files of a space: a sorted walk that keeps out what must not be read.
+
+Left out without a word: what ``.gitignore`` and ``.ragloomignore`` name (nested files count for their
+own folder, as in git), hidden files and folders, and files that no loader reads. Left out and
+named: secrets, links that lead outside the roots, and folders that cannot be listed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pathspec
+
+from ragloom.errors import SourceError
+from ragloom.types import Source
+
+__all__ = ["Found", "Root", "is_secret", "resolve_roots", "walk"]
+
+IGNORE_FILES = (".gitignore", ".ragloomignore")
+
+_GLOB = re.compile(r"[*?\[]")
+
+_SECRETS = re.compile(
+    r"""(?ix)^(
+    \.env(\..*)? | \.?netrc | \.pgpass | \.npmrc | \.pypirc | \.htpasswd | \.git-credentials
+    | id_(rsa|dsa|ecdsa|ed25519)(\..*)? | .*\.(pem|key|p12|pfx|jks|keystore|kdbx|ppk|gpg|asc)
+    | (aws_|gcp_|google_)?credentials?(\.(json|ya?ml|toml|ini|txt|cfg|csv))?
+    | (client_|app_)?secrets?\.(json|ya?ml|toml|ini|txt|cfg) | service[-_]account.*\.json
+    | .*\.tfstate(\..*)? | .*\.tfvars
+    )$"""
+)
+"""Names under which keys, tokens and passwords are usually kept."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Root:
+    """A place to walk.
+
+    Attributes:
+        path: An absolute, resolved file or folder.
+        patterns: Globs relative to ``path``; empty for everything.
+    """
+
+    path: Path
+    patterns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """A file to index, with its status; or a place that was passed by, and why.
+
+    Attributes:
+        source: The file, or the folder that could not be listed.
+        status: Of the file; None where there is nothing to read.
+        problem: Why it could not be read.
+        left_out: Why it was left out on purpose.
+    """
+
+    source: Source
+    status: os.stat_result | None = None
+    problem: str = ""
+    left_out: str = ""
+
+
+def is_secret(name: str) -> bool:
+    """Whether a file of this name is taken for a secret, and so never read."""
+    return bool(_SECRETS.match(name))
+
+
+def resolve_roots(sources: Sequence[str], base: Path) -> list[Root]:
+    """Turn settings such as ``docs``, ``/srv/wiki`` or ``docs/ref/*.md`` into roots.
+
+    Raises:
+        SourceError: A place does not exist.
+    """
+    roots: list[Root] = []
+    for source in sources:
+        given = source.replace(os.sep, "/")
+        fixed, pattern = given, ""
+        if found := _GLOB.search(given):
+            cut = given.rfind("/", 0, found.start()) + 1
+            fixed, pattern = given[:cut], given[cut:]
+        path = (base / os.path.expanduser(fixed)).resolve()
+        if not path.exists():
+            message = f"{source}: there is no such file or folder (looked for {path})"
+            raise SourceError(message)
+        roots.append(Root(path=path, patterns=(pattern,) if pattern else ()))
+    return roots
+
+
+def walk(
+    roots: Sequence[Root],
+    *,
+    base: Path,
+    wanted: Callable[[str], bool],
+    include: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+) -> Iterator[Found]:
+    """Every file below ``roots`` once, sorted by uri within a root.
+
+    Links to folders are not followed: what they lead to inside the roots is walked under its own name,
+    and what lies outside is not ours to read. So no link can make a loop.
+
+    Args:
+        roots: Where to look.
+        base: The folder that uris are relative to.
+        wanted: Says by a file's name whether any loader reads it.
+        include: Gitignore-style patterns relative to ``base``; a file must match one, if there are any.
+        exclude: The same; a file must match none.
+    """
+    seen: set[str] = set()
+    chosen = _Choice(base=base, wanted=wanted, include=include, exclude=exclude)
+    for root in roots:
+        for found in _walk_root(root, [other.path for other in roots], chosen):
+            if found.source.uri not in seen:
+                seen.add(found.source.uri)
+                yield found
+
+
+class _Choice:
+    """Which names are wanted; compiled once a walk."""
+
+    def __init__(
+        self,
+        *,
+        base: Path,
+        wanted: Callable[[str], bool],
+        include: Sequence[str],
+        exclude: Sequence[str],
+    ) -> None:
+        self.base = base
+        self.wanted = wanted
+        self.include = _spec(include) if include else None
+        self.exclude = _spec(exclude) if exclude else None
+
+    def uri(self, path: str) -> str:
+        relative = os.path.relpath(path, self.base)
+        return relative.replace(os.sep, "/")
+
+    def takes(self, uri: str) -> bool:
+        if self.include is not None and not self.include.match_file(uri):
+            return False
+        return self.exclude is None or not self.exclude.match_file(uri)
+
+
+def _spec(patterns: Sequence[str]) -> pathspec.GitIgnoreSpec:
+    return pathspec.GitIgnoreSpec.from_lines(patterns)
+
+
+def _walk_root(root: Root, allowed: Sequence[Path], choice: _Choice) -> Iterator[Found]:
+    if root.path.is_file():
+        yield from _named_file(root.path, choice)
+        return
+    pattern = _spec([f"/{glob.lstrip('/')}" for glob in root.patterns]) if root.patterns else None
+    above = _rules_above(root.path, choice.base)
+    stack: list[tuple[str, list[tuple[str, pathspec.GitIgnoreSpec]]]] = [(str(root.path), above)]
+    while stack:
+        folder, rules = stack.pop()
+        try:
+            with os.scandir(folder) as scan:
+                entries = sorted(scan, key=lambda entry: entry.name)
+        except OSError as error:
+            source = Source(uri=choice.uri(folder), path=Path(folder))
+            yield Found(source=source, problem=f"cannot be listed: {error.strerror}")
+            continue
+        if own := _own_rules(folder, entries):
+            rules = [*rules, (folder, own)]
+        deeper = []
+        for entry in entries:
+            if entry.name.startswith("."):
+                if is_secret(entry.name) and not _is_dir(entry):
+                    yield _left_out(entry.path, choice, "looks like a secret: left out")
+                continue
+            if _is_dir(entry):
+                if not entry.is_symlink() and not _ignored(entry.path + "/", rules):
+                    deeper.append((entry.path, rules))
+                elif entry.is_symlink() and not _inside(entry.path, allowed):
+                    yield _left_out(entry.path, choice, "a link to outside the roots: left out")
+                continue
+            if not choice.wanted(entry.name) and not is_secret(entry.name):
+                continue
+            if _ignored(entry.path, rules):
+                continue
+            relative = os.path.relpath(entry.path, root.path).replace(os.sep, "/")
+            uri = choice.uri(entry.path)
+            if (pattern and not pattern.match_file(relative)) or not choice.takes(uri):
+                continue
+            yield from _file(entry.path, uri, allowed)
+        stack.extend(reversed(deeper))
+
+
+def _named_file(path: Path, choice: _Choice) -> Iterator[Found]:
+    """A file that the user named: taken whatever is ignored, but never a secret."""
+    if not choice.wanted(path.name):
+        yield _left_out(str(path), choice, "no loader reads this kind of file")
+    else:
+        yield from _file(str(path), choice.uri(str(path)), [path])
+
+
+def _file(path: str, uri: str, allowed: Sequence[Path]) -> Iterator[Found]:
+    source = Source(uri=uri, path=Path(path))
+    if is_secret(os.path.basename(path)):
+        yield Found(source=source, left_out="looks like a secret: left out")
+        return
+    try:
+        if os.path.islink(path):
+            if not os.path.exists(path):
+                yield Found(source=source, left_out="a link that leads nowhere: left out")
+            elif not _inside(path, allowed):
+                yield Found(source=source, left_out="a link to outside the roots: left out")
+            return  # inside, it is indexed under its own name
+        status = os.stat(path)
+    except OSError as error:
+        yield Found(source=source, problem=f"cannot be read: {error.strerror}")
+        return
+    modified = status.st_mtime_ns / 1e9
+    yield Found(source=Source(uri=uri, path=Path(path), modified=modified), status=status)
+
+
+def _left_out(path: str, choice: _Choice, why: str) -> Found:
+    return Found(source=Source(uri=choice.uri(path), path=Path(path)), left_out=why)
+
+
+def _is_dir(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a loop of links
+        return False
+
+
+def _inside(path: str, allowed: Sequence[Path]) -> bool:
+    real = Path(os.path.realpath(path))
+    return any(real == root or root in real.parents for root in allowed)
+
+
+def _own_rules(
+    folder: str, entries: Sequence[os.DirEntry[str]]
+) -> pathspec.GitIgnoreSpec | None:
+    lines: list[str] = []
+    for entry in entries:
+        if entry.name in IGNORE_FILES:
+            try:
+                lines += Path(folder, entry.name).read_text("utf-8", "replace").splitlines()
+            except OSError:
+                continue
+    return _spec(lines) if lines else None
+
+
+def _rules_above(root: Path, base: Path) -> list[tuple[str, pathspec.GitIgnoreSpec]]:
+    """The rules of the folders from ``base`` down to the root, which git would apply, too."""
+    rules: list[tuple[str, pathspec.GitIgnoreSpec]] = []
+    if base == root or base not in root.parents:
+        return rules
+    folder = base
+    for part in root.relative_to(base).parts:
+        with os.scandir(folder) as scan:
+            if own := _own_rules(str(folder), list(scan)):
+                rules.append((str(folder), own))
+        folder = folder / part
+    return rules
+
+
+def _ignored(path: str, rules: Sequence[tuple[str, pathspec.GitIgnoreSpec]]) -> bool:
+    """Whether the innermost rule that speaks of ``path`` ignores it."""
+    for folder, spec in reversed(rules):
+        relative = path[len(folder) :].lstrip(os.sep).replace(os.sep, "/")
+        verdict = spec.check_file(relative).include
+        if verdict is not None:
+            return verdict
+    return False

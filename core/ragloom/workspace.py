@@ -1,0 +1,365 @@
+"""A workspace: a folder of files, and the named indexes made of them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from hashlib import blake2b
+from pathlib import Path
+from types import TracebackType
+
+from ragloom._host import PluginHost
+from ragloom._manifest import content_hash, unchanged
+from ragloom.chunking import make_chunks
+from ragloom.config import Settings, SpaceSettings, load_settings
+from ragloom.errors import ConfigError, NotIndexedError, SourceError
+from ragloom.indexing import Indexer, Progress
+from ragloom.protocols import Chunker, Embedder, Formatter, Loader, Store
+from ragloom.snapshot import Snapshot, current_generation
+from ragloom.types import Condition, Hit, IndexReport, Piece, SearchResult, Source, Span
+from ragloom.walking import Found, resolve_roots, walk
+
+__all__ = ["STATE_FOLDER", "Space", "SpaceStatus", "Workspace"]
+
+STATE_FOLDER = ".ragloom"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpaceStatus:
+    """What is in an index.
+
+    Attributes:
+        name: The space.
+        generation: The snapshot that answers, 0 for none.
+        files: Files indexed.
+        chunks: Chunks indexed.
+        bytes: What the space's folder takes on the disk.
+        created: When the snapshot was made, in seconds since 1970; 0 for none.
+        settings: How the space is made.
+    """
+
+    name: str
+    generation: int
+    files: int
+    chunks: int
+    bytes: int
+    created: float
+    settings: SpaceSettings
+
+
+class Workspace:
+    """A folder of files, its settings, and its indexes.
+
+    >>> workspace = Workspace.open("examples")
+    >>> space = workspace.space("docs")
+    """
+
+    def __init__(self, root: Path, *, settings: Settings, host: PluginHost) -> None:
+        self.root = root
+        self.settings = settings
+        self.host = host
+
+    @classmethod
+    def open(
+        cls,
+        path: str | os.PathLike[str] = ".",
+        *,
+        config: str | os.PathLike[str] | None = None,
+        host: PluginHost | None = None,
+    ) -> Workspace:
+        """Open the workspace at ``path``; nothing is created until something is indexed.
+
+        Args:
+            path: The folder that paths in settings and results are relative to.
+            config: The settings file; ``ragloom.yaml`` in the folder, if there is one, otherwise.
+            host: The plugins; those that are installed, by default.
+
+        Raises:
+            ConfigError: The folder does not exist, or a setting is wrong.
+        """
+        root = Path(path).resolve()
+        if not root.is_dir():
+            message = f"{path}: there is no such folder"
+            raise ConfigError(message)
+        settings = load_settings(root, config=None if config is None else Path(config))
+        return cls(root, settings=settings, host=host or PluginHost.discover())
+
+    @property
+    def state(self) -> Path:
+        """The folder that holds all indexes."""
+        return self.root / STATE_FOLDER
+
+    def spaces(self) -> Sequence[str]:
+        """The names of the spaces that the settings declare or that were indexed, sorted."""
+        folder = self.state / "spaces"
+        indexed = {entry.name for entry in folder.iterdir()} if folder.is_dir() else set()
+        return sorted({*self.settings.spaces, *indexed})
+
+    def space(self, name: str = "default", *, settings: SpaceSettings | None = None) -> Space:
+        """A space by name, whether or not anything is indexed in it yet.
+
+        Args:
+            name: The space.
+            settings: How it is made; what ``ragloom.yaml`` says, by default.
+        """
+        return Space(self, name, settings or self.settings.space(name))
+
+    def space_for(self, paths: Sequence[str | os.PathLike[str]]) -> Space:
+        """The space made of exactly these files and folders, relative to the current directory."""
+        absolute = sorted({Path(path).resolve() for path in paths})
+        sources = tuple(os.path.relpath(path, self.root).replace(os.sep, "/") for path in absolute)
+        for name, declared in self.settings.spaces.items():
+            if set(declared.sources) == set(sources):
+                return self.space(name)
+        settings = replace(self.settings.defaults, sources=sources)
+        return self.space(_name_of(sources), settings=settings)
+
+
+def _name_of(sources: Sequence[str]) -> str:
+    """A readable and unique folder name for a set of sources."""
+    joined = "\0".join(sources)
+    plain = re.sub(r"[^A-Za-z0-9]+", "-", "-".join(sources)).strip("-").lower()[:40] or "root"
+    if len(sources) == 1 and plain == sources[0]:
+        return plain
+    return f"{plain}-{blake2b(joined.encode(), digest_size=4).hexdigest()}"
+
+
+class Space:
+    """One named index. A context manager: leaving it gives the model's memory back."""
+
+    def __init__(self, workspace: Workspace, name: str, settings: SpaceSettings) -> None:
+        self.workspace = workspace
+        self.name = name
+        self.settings = settings
+        self._snapshot: Snapshot | None = None
+
+    def __enter__(self) -> Space:
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give the model's memory back; the next search loads it again."""
+        if "embedder" in self.__dict__:
+            self.embedder.close()
+
+    @property
+    def directory(self) -> Path:
+        """The folder of this index."""
+        return self.workspace.state / "spaces" / self.name
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        """The part that turns texts into vectors."""
+        part = self.settings.embedder
+        return self.workspace.host.embedder(part.name, part.options)
+
+    @cached_property
+    def chunker(self) -> Chunker:
+        """The part that says where documents are cut."""
+        part = self.settings.chunker
+        return self.workspace.host.chunker(part.name, part.options)
+
+    @cached_property
+    def store(self) -> Store:
+        """The part that keeps chunks; closed, except while an index run writes."""
+        part = self.settings.store
+        return self.workspace.host.store(part.name, part.options)
+
+    @cached_property
+    def formatter(self) -> Formatter:
+        """The part that writes a context as text."""
+        part = self.settings.formatter
+        return self.workspace.host.formatter(part.name, part.options)
+
+    @cached_property
+    def loaders(self) -> Mapping[str, Loader]:
+        """Loaders by file ending; the settings decide where two plugins read the same ending."""
+        made = self.workspace.host.loaders()
+        by_ending: dict[str, Loader] = {}
+        for name in sorted(made):
+            for ending in made[name].suffixes:
+                by_ending.setdefault(ending, made[name])
+        for ending, name in self.settings.loaders.items():
+            by_ending[ending] = self.workspace.host.loader(name)
+        return by_ending
+
+    def walk(self) -> Iterator[Found]:
+        """The files of this space, as they are now."""
+        loaders = self.loaders
+        return walk(
+            resolve_roots(self.settings.sources, self.workspace.root),
+            base=self.workspace.root,
+            wanted=lambda name: os.path.splitext(name)[1].lower() in loaders,
+            include=self.settings.include,
+            exclude=self.settings.exclude,
+        )
+
+    def index(self, *, full: bool = False, progress: Progress | None = None) -> IndexReport:
+        """Bring the index up to date with the files.
+
+        Args:
+            full: Read and cut every file again, changed or not.
+            progress: Called with a stage, how much of it is done, and of how much.
+
+        Raises:
+            SourceError: A source does not exist.
+            StoreLockedError: Another run did not finish in time.
+            StoreError: The store failed; the last index goes on answering.
+            ModelError: The model failed; nothing was written.
+        """
+        self._prepare()
+        return self._indexer(progress).run(full=full)
+
+    def repair(self, *, progress: Progress | None = None) -> int:
+        """Make the store again from the snapshot, or the snapshot from the store; nothing is embedded.
+
+        What is damaged is kept aside, never deleted.
+
+        Returns:
+            Chunks in the index.
+        """
+        self._prepare()
+        indexer = self._indexer(progress)
+        try:
+            Snapshot.open_current(self.directory)
+        except NotIndexedError:
+            return indexer.rebuild_snapshot()
+        return indexer.rebuild_store()
+
+    def snapshot(self) -> Snapshot:
+        """The generation that answers now; opened again only when a newer one was published.
+
+        Raises:
+            NotIndexedError: Nothing is indexed yet.
+        """
+        if (
+            self._snapshot is None
+            or self._snapshot.meta.generation != current_generation(self.directory)
+        ):
+            self._snapshot = Snapshot.open_current(self.directory)
+        return self._snapshot
+
+    def search(
+        self,
+        query: str,
+        *,
+        top_k: int | None = None,
+        min_relevance: float | None = None,
+        mode: str | None = None,
+        where: Sequence[Condition] = (),
+    ) -> SearchResult:
+        """Ask the index as it is; call :meth:`index` first to bring it up to date.
+
+        Args:
+            query: In words.
+            top_k: Hits at the most.
+            min_relevance: What is less relevant, 0 to 1, is left out.
+            mode: ``hybrid``, ``dense`` or ``lexical``.
+            where: Conditions that every hit passes.
+
+        Raises:
+            NotIndexedError: Nothing is indexed yet, or another model did it.
+        """
+        from ragloom.searching import search
+
+        mode = mode or self.settings.mode
+        result = search(
+            query,
+            space=self.name,
+            snapshot=self.snapshot(),
+            embedder=None if mode == "lexical" else self.embedder,
+            mode=mode,
+            top_k=self.settings.top_k if top_k is None else top_k,
+            min_relevance=(
+                self.settings.min_relevance if min_relevance is None else min_relevance
+            ),
+            where=where,
+        )
+        return self._checked(result)
+
+    def status(self) -> SpaceStatus:
+        """What is in the index; no store and no model is opened."""
+        try:
+            snapshot = self.snapshot()
+        except NotIndexedError:
+            return SpaceStatus(
+                name=self.name,
+                generation=0,
+                files=0,
+                chunks=0,
+                bytes=0,
+                created=0.0,
+                settings=self.settings,
+            )
+        size = sum(
+            entry.stat().st_size for entry in self.directory.rglob("*") if entry.is_file()
+        )
+        return SpaceStatus(
+            name=self.name,
+            generation=snapshot.meta.generation,
+            files=len(snapshot.files),
+            chunks=len(snapshot),
+            bytes=size,
+            created=snapshot.meta.created,
+            settings=self.settings,
+        )
+
+    def _prepare(self) -> None:
+        self.directory.mkdir(parents=True, exist_ok=True)
+        ignore = self.workspace.state / ".gitignore"
+        if not ignore.exists():
+            ignore.write_text("# Made by ragloom; can be made again by 'ragloom index'.\n*\n", "utf-8")
+
+    def _indexer(self, progress: Progress | None) -> Indexer:
+        return Indexer(
+            name=self.name,
+            directory=self.directory,
+            walk=self.walk,
+            loaders=self.loaders,
+            chunker=self.chunker,
+            embedder=self.embedder,
+            store=self.store,
+            progress=progress,
+        )
+
+    def _checked(self, result: SearchResult) -> SearchResult:
+        """Follow hits whose file has changed; leave out those that it no longer holds."""
+        hits = tuple(hit for hit in map(self._refreshed, result.hits) if hit is not None)
+        lost = len(result.hits) - len(hits)
+        if not lost:
+            return replace(result, hits=hits)
+        reason = f"{lost} of {len(result.hits)} hits left out: their files have changed since"
+        return replace(result, hits=hits, reason=f"{reason}; run 'ragloom index'")
+
+    def _refreshed(self, hit: Hit) -> Hit | None:
+        """The hit as its file stands now; None when the file is gone or no longer says it."""
+        chunk = hit.chunk
+        path = self.workspace.root / chunk.uri
+        entry = self.snapshot().files[chunk.uri]
+        try:
+            if unchanged(entry, path.stat()):
+                return hit
+            content = path.read_bytes()
+            if content_hash(content) == entry.content_hash:
+                return hit
+            loader = self.loaders[path.suffix.lower()]
+            document = loader.load(Source(uri=chunk.uri, path=path), content)
+        except (OSError, SourceError):
+            return None
+        place = document.text.find(chunk.text)
+        if place < 0 or document.text.find(chunk.text, place + 1) >= 0:
+            return None
+        piece = Piece(span=Span(place, place + len(chunk.text)), headings=chunk.headings)
+        (moved,) = make_chunks(document, [piece], self.embedder.counter)
+        now = replace(chunk, span=moved.span, lines=moved.lines, bytes=moved.bytes)
+        return replace(hit, chunk=now)

@@ -1,0 +1,270 @@
+"""The store ``sqlite``: one database in WAL mode, vectors as float32 blobs."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+
+import numpy as np
+
+from ragloom.errors import StoreDamagedError, StoreError, StoreLockedError
+from ragloom.filters import matches
+from ragloom.protocols import Embeddings
+from ragloom.records import (
+    check_records,
+    chunk_from_record,
+    chunk_to_record,
+    cosines,
+    dump_json,
+    nearest,
+)
+from ragloom.types import Chunk, Condition
+
+PATIENCE: Final = 5.0
+"""Seconds to wait for another process's transaction."""
+
+BATCH: Final = 1000
+
+Execute: TypeAlias = Callable[..., sqlite3.Cursor]
+
+# "<f4": the same file on every machine.
+_BLOB: Final = np.dtype("<f4")
+
+_SCHEMA: Final = """
+CREATE TABLE IF NOT EXISTS spaces (
+    space TEXT PRIMARY KEY,
+    dimension INTEGER NOT NULL
+);
+CREATE TABLE IF NOT EXISTS chunks (
+    space TEXT NOT NULL,
+    id TEXT NOT NULL,
+    uri TEXT NOT NULL,
+    text TEXT NOT NULL,
+    extra TEXT NOT NULL,
+    vector BLOB NOT NULL,
+    PRIMARY KEY (space, id)
+);
+"""
+
+
+class SqliteStore:
+    """Keeps spaces in an SQLite database.
+
+    Args:
+        path: The database; empty for ``<directory>/store.sqlite3``.
+        patience: Seconds to wait while another process writes.
+    """
+
+    read: Literal["snapshot", "native"] = "snapshot"
+
+    def __init__(self, *, path: str = "", patience: float = PATIENCE) -> None:
+        self.fingerprint = f"sqlite:{path}"
+        self._path = path
+        self._patience = patience
+        self._file = Path()
+        self._space = ""
+        self._dimension = 0
+        self._connection: sqlite3.Connection | None = None
+
+    def open(self, *, space: str, dimension: int, directory: Path) -> None:
+        """Open or make the database, and the space in it.
+
+        Raises:
+            StoreLockedError: Another process writes to it all the time.
+            StoreDamagedError: It exists and is not a readable database of ours.
+            StoreError: It cannot be opened, or the space holds vectors of another dimension.
+        """
+        self.close()
+        given = Path(self._path).expanduser() if self._path else directory / "store.sqlite3"
+        self._file = given.absolute()
+        self._space, self._dimension = space, dimension
+        with self._reporting():
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            self._connection = sqlite3.connect(
+                self._file, timeout=self._patience, isolation_level=None
+            )
+        try:
+            with self._reporting():
+                self._connection.execute("PRAGMA journal_mode = WAL")
+                self._connection.execute("PRAGMA synchronous = FULL")
+                with self._transaction() as execute:
+                    for statement in _SCHEMA.split(";"):
+                        execute(statement)
+                    self._claim(execute)
+        except BaseException:
+            self._connection.close()
+            self._connection = None
+            raise
+
+    def close(self) -> None:
+        """Let go; every write was committed when it returned. Twice does nothing."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with self._reporting():
+                connection.close()
+
+    def upsert(self, chunks: Sequence[Chunk], vectors: Embeddings) -> None:
+        """Write chunks in one transaction, replacing those with the same id."""
+        self._opened  # noqa: B018 - raises when closed
+        check_records(chunks, vectors, dimension=self._dimension)
+        with self._reporting(), self._transaction() as execute:
+            for chunk, vector in zip(chunks, vectors, strict=True):
+                record = chunk_to_record(chunk)
+                values = (
+                    self._space,
+                    record.pop("id"),
+                    record.pop("uri"),
+                    record.pop("text"),
+                    dump_json(record),
+                    vector.astype(_BLOB).tobytes(),
+                )
+                execute("INSERT OR REPLACE INTO chunks VALUES (?, ?, ?, ?, ?, ?)", values)
+
+    def delete(self, ids: Sequence[str]) -> None:
+        """Remove chunks in one transaction; unknown ids are ignored."""
+        self._opened  # noqa: B018 - raises when closed
+        with self._reporting(), self._transaction() as execute:
+            for name in ids:
+                execute("DELETE FROM chunks WHERE space = ? AND id = ?", (self._space, name))
+
+    def count(self) -> int:
+        """Chunks in the space."""
+        with self._reporting():
+            [number] = self._opened.execute(
+                "SELECT count(*) FROM chunks WHERE space = ?", (self._space,)
+            ).fetchone()
+        return int(number)
+
+    def scan(self, *, batch_size: int = 1000) -> Iterator[tuple[Sequence[Chunk], Embeddings]]:
+        """Everything in the space, in the order of the ids.
+
+        Raises:
+            StoreDamagedError: A row cannot be read back.
+        """
+        rows = self._pages("id, uri, text, extra, vector", batch_size)
+        for page in rows:
+            try:
+                chunks = [
+                    chunk_from_record(json.loads(extra) | {"id": name, "uri": uri, "text": text})
+                    for name, uri, text, extra, _ in page
+                ]
+            except (KeyError, TypeError, ValueError) as error:
+                raise self._damaged(f"a row cannot be read ({error})") from error
+            yield chunks, self._matrix([row[-1] for row in page])
+
+    def search(
+        self, vector: Embeddings, *, limit: int, where: Sequence[Condition] = ()
+    ) -> Sequence[tuple[str, float]]:
+        """The nearest chunks and their cosine, exactly; ties by id."""
+        self._opened  # noqa: B018 - raises when closed
+        ids: list[str] = []
+        similar = [np.zeros(0, dtype=np.float32)]
+        columns = "id, uri, extra, vector" if where else "id, vector"
+        for page in self._pages(columns, BATCH):
+            kept = page
+            if where:
+                kept = [
+                    row for row in page if matches(row[1], json.loads(row[2])["metadata"], where)
+                ]
+            ids += [row[0] for row in kept]
+            similar.append(cosines(self._matrix([row[-1] for row in kept]), vector))
+        return nearest(ids, np.concatenate(similar), limit=limit)
+
+    def drop(self) -> None:
+        """Remove this space's chunks."""
+        self._opened  # noqa: B018 - raises when closed
+        with self._reporting(), self._transaction() as execute:
+            execute("DELETE FROM chunks WHERE space = ?", (self._space,))
+
+    def _claim(self, execute: Execute) -> None:
+        """Note the space's dimension, or hold the embedder to it."""
+        found = execute(
+            "SELECT dimension FROM spaces WHERE space = ?", (self._space,)
+        ).fetchone()
+        if found is not None and found[0] != self._dimension:
+            row = execute(
+                "SELECT 1 FROM chunks WHERE space = ? LIMIT 1", (self._space,)
+            ).fetchone()
+            if row is not None:
+                msg = (
+                    f"the space {self._space!r} in {self._file} holds vectors of {found[0]} numbers, "
+                    f"and the embedder gives {self._dimension}: index into a new space, or drop "
+                    "this one and index again"
+                )
+                raise StoreError(msg)
+        execute("INSERT OR REPLACE INTO spaces VALUES (?, ?)", (self._space, self._dimension))
+
+    def _pages(self, columns: str, size: int) -> Iterator[list[tuple[str, ...]]]:
+        last = ""
+        # `columns` is one of the constants above; every value is a parameter.
+        query = f"SELECT {columns} FROM chunks WHERE space = ? AND id > ? ORDER BY id LIMIT ?"  # noqa: S608
+        while True:
+            with self._reporting():
+                page = self._opened.execute(query, (self._space, last, size)).fetchall()
+            if not page:
+                return
+            last = page[-1][0]
+            yield page
+
+    def _matrix(self, blobs: Sequence[object]) -> Embeddings:
+        data = b"".join(blob for blob in blobs if isinstance(blob, bytes))
+        try:
+            matrix = np.frombuffer(data, dtype=_BLOB).reshape(len(blobs), self._dimension)
+        except ValueError as error:
+            raise self._damaged("a vector has the wrong length") from error
+        return np.ascontiguousarray(matrix, dtype=np.float32)
+
+    @property
+    def _opened(self) -> sqlite3.Connection:
+        if self._connection is None:
+            msg = "the store 'sqlite' is not open"
+            raise StoreError(msg)
+        return self._connection
+
+    @contextmanager
+    def _transaction(self) -> Iterator[Execute]:
+        """All or nothing; takes the write lock at once, so that nothing fails half-way for it."""
+        connection = self._opened
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield connection.execute
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
+        connection.execute("COMMIT")
+
+    @contextmanager
+    def _reporting(self) -> Iterator[None]:
+        """Errors of SQLite and of the disk, as ours."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            # The name is that of the primary result code: https://sqlite.org/rescode.html.
+            name = getattr(error, "sqlite_errorname", "")
+            if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+                msg = (
+                    f"the store {self._file} is in use by another process, which has been writing to "
+                    f"it for {self._patience:g} s: run this again when it is done"
+                )
+                raise StoreLockedError(msg) from error
+            if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")) or _not_ours(error):
+                raise self._damaged(str(error)) from error
+            msg = f"the store {self._file} failed: {error}"
+            raise StoreError(msg) from error
+        except OSError as error:
+            msg = f"the store {self._file} failed: {error}"
+            raise StoreError(msg) from error
+
+    def _damaged(self, what: str) -> StoreDamagedError:
+        return StoreDamagedError(
+            f"the store {self._file} is damaged: {what}; run `ragloom repair`"
+        )
+
+
+def _not_ours(error: sqlite3.Error) -> bool:
+    """The tables are not those that we made."""
+    return str(error).startswith(("no such column", "no such table"))

@@ -1,0 +1,134 @@
+"""The block structure of a Markdown text, as markdown-it-py sees it.
+
+Only blocks are parsed, no inlines: that is all a chunker needs, and eight times as fast.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from ragloom.chunking import line_starts
+
+__all__ = ["Block", "Parsed", "children", "parse"]
+
+_NEWLINES = re.compile(r"\r\n?")
+_KINDS = {
+    "paragraph_open": "paragraph",
+    "heading_open": "heading",
+    "bullet_list_open": "list",
+    "ordered_list_open": "list",
+    "list_item_open": "item",
+    "blockquote_open": "quote",
+    "fence": "fence",
+    "code_block": "fence",
+    "html_block": "html",
+    "hr": "rule",
+}
+_CONTAINERS = frozenset({"list", "item", "quote"})
+
+_DEEPEST = 100
+"""Nesting that is followed; markdown-it-py's own 20 makes ten nested lists swallow what comes after."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A block and all the text up to the next one.
+
+    Attributes:
+        kind: ``paragraph``, ``heading``, ``list``, ``item``, ``quote``, ``fence``, ``html``, ``rule``; or
+            ``definitions``, of link references before anything else.
+        start: Offset in characters.
+        end: Where the next block begins; blocks of one level leave no gap.
+        own_end: Where the block's own last line ends; after it come blank lines, or definitions of
+            link references, which are no blocks.
+        level: 1 to 6 for a heading, else 0.
+        title: A heading's text as written, without its hashes or underline.
+        inner: The block's tokens.
+    """
+
+    kind: str
+    start: int
+    end: int
+    own_end: int
+    level: int = 0
+    title: str = ""
+    inner: tuple[int, int] = (0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A text's tokens and blocks."""
+
+    tokens: Sequence[Token]
+    lines: list[int]
+    blocks: list[Block]
+
+
+@cache
+def _parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"maxNesting": _DEEPEST})
+    parser.core.ruler.enableOnly(["block"])
+    return parser
+
+
+def parse(text: str) -> Parsed:
+    """The blocks of ``text`` at its outermost level; together they cover all that is not blank."""
+    source = _NEWLINES.sub("\n", text) if "\r" in text else text
+    tokens = _parser().parse(source)
+    lines = line_starts(text)
+    lines.append(len(text))
+    first = next((token.map[0] for token in tokens if token.map is not None), len(lines) - 1)
+    begin = lines[first]
+    blocks = _blocks(tokens, 0, len(tokens), 0, lines, (begin, len(text)))
+    if begin and text[:begin].strip():
+        blocks.insert(0, Block("definitions", 0, begin, begin))
+    return Parsed(tokens, lines, blocks)
+
+
+def children(parsed: Parsed, block: Block) -> list[Block]:
+    """The blocks inside a list, an item or a quote; none for any other kind."""
+    if block.kind not in _CONTAINERS:
+        return []
+    first, last = block.inner
+    level = parsed.tokens[first].level + 1
+    extent = (block.start, block.end)
+    return _blocks(parsed.tokens, first + 1, last, level, parsed.lines, extent)
+
+
+def _blocks(
+    tokens: Sequence[Token], first: int, last: int, level: int, lines: list[int], extent: tuple[int, int]
+) -> list[Block]:
+    """The blocks of one level among ``tokens[first:last]``, stretched to tile ``extent``."""
+    found: list[tuple[int, int, int]] = []
+    for index in range(first, last):
+        token = tokens[index]
+        if token.level == level:
+            if token.nesting >= 0 and token.map is not None:
+                found.append((index, token.map[0], token.map[1]))
+    blocks: list[Block] = []
+    for number, (index, top, bottom) in enumerate(found):
+        following = number + 1 < len(found)
+        start = lines[top] if number else extent[0]
+        end = lines[found[number + 1][1]] if following else extent[1]
+        token = tokens[index]
+        kind = _KINDS.get(token.type, "paragraph")
+        heading = kind == "heading"
+        blocks.append(
+            Block(
+                kind=kind,
+                start=start,
+                end=end,
+                own_end=min(lines[bottom], end),
+                level=int(token.tag[1]) if heading else 0,
+                title=" ".join(tokens[index + 1].content.split()) if heading else "",
+                inner=(index, found[number + 1][0] if following else last),
+            )
+        )
+    return blocks
+

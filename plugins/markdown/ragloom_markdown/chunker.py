@@ -1,0 +1,200 @@
+"""The chunker ``heading``: one chunk a section, and more where a section is too long."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from importlib.metadata import version
+
+from ragloom.chunking import join_context
+from ragloom.errors import ConfigError
+from ragloom.protocols import TokenCounter
+from ragloom.splitting import Budget, line_starts_within, sentences, split_to_fit, stripped
+from ragloom.types import Document, Piece, Span
+from ragloom_markdown.blocks import Block, Parsed, parse
+from ragloom_markdown.fitting import Part, fit
+from ragloom_markdown.outline import Region, paths, sections, subsections
+
+__all__ = ["HeadingChunker"]
+
+_SEPARATOR = " > "
+_CONTEXT_SHARE = 4
+"""A fourth of the budget at most goes to the titles above; outer ones are left out first."""
+
+
+class HeadingChunker:
+    """Cuts Markdown at its headings.
+
+    A heading counts where it stands at the outermost level: one inside a list or a quote is part of
+    that list or quote.
+
+    Args:
+        levels: Heading levels at which a section begins.
+
+    Raises:
+        ConfigError: ``levels`` is empty or names a level that does not exist.
+    """
+
+    def __init__(self, *, levels: Collection[int] = (1, 2)) -> None:
+        if not levels or not set(levels) <= set(range(1, 7)):
+            raise ConfigError(f"heading: levels must be some of 1 to 6, not {sorted(levels)}")
+        self._levels = frozenset(levels)
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes with the levels, this code's rules, and markdown-it-py."""
+        levels = ",".join(map(str, sorted(self._levels)))
+        return f"heading-1 levels={levels} markdown-it-py={version('markdown-it-py')}"
+
+    def split(
+        self, document: Document, *, counter: TokenCounter, max_tokens: int
+    ) -> Iterator[Piece]:
+        """Cut at headings, and again where a section exceeds ``max_tokens`` with its context.
+
+        Then, in this order: at deeper headings, between blocks, at the items, rows, blank lines or
+        lines inside a block, between sentences, between words.
+        """
+        parsed = parse(document.text)
+        cutter = _Cutter(document, parsed, Budget(counter=counter, tokens=max_tokens))
+        for region in sections(document.text, parsed.blocks, self._levels):
+            yield from cutter.cut(region)
+
+
+class _Cutter:
+    """Cuts the regions of one document."""
+
+    def __init__(self, document: Document, parsed: Parsed, budget: Budget) -> None:
+        self._text = document.text
+        self._parsed = parsed
+        self._blocks = parsed.blocks
+        self._budget = budget
+        self._paths = paths(parsed.blocks)
+        self._title = _document_title(document, parsed.blocks)
+        self._contexts: dict[tuple[str, ...], tuple[str, int]] = {}
+        self._tokens: list[int | None] = [None] * len(parsed.blocks)
+
+    def cut(self, region: Region) -> Iterator[Piece]:
+        """The pieces of a region, in order."""
+        span = stripped(self._text, *self._extent(region))
+        if span is None:
+            return
+        context, cost = self._context(self._above(region))
+        if self._fits(region, span, cost):
+            yield from self._checked(span, self._path(region), context)
+            return
+        parts = subsections(self._text, self._blocks, region)
+        if parts == [region]:
+            yield from self._pack(region, context, cost)
+        else:
+            for part in parts:
+                yield from self.cut(part)
+
+    def _fits(self, region: Region, span: Span, cost: int) -> bool:
+        """Whether a region is within the budget, by the counts of its blocks."""
+        if span.end - span.start > self._budget.characters:
+            return False
+        spent = cost
+        for index in range(region.first, region.last):
+            spent += self._tokens_of(index)
+            if spent > self._budget.tokens:
+                return False
+        return True
+
+    def _tokens_of(self, index: int) -> int:
+        """Tokens of a block, which is counted once."""
+        tokens = self._tokens[index]
+        if tokens is None:
+            block = self._blocks[index]
+            tokens = self._budget.count(self._text, block.start, block.end)
+            self._tokens[index] = tokens
+        return tokens
+
+    def _pack(self, region: Region, context: str, cost: int) -> Iterator[Piece]:
+        """Fill pieces with the blocks of a region that has no headings but its own."""
+        path = self._path(region)
+        inner_context, inner_cost = self._context(path)
+        limit = self._budget.tokens
+        filled: list[Part] = []
+        spent = cost
+        for part in self._parts(region, max(limit - max(cost, inner_cost), 1)):
+            if filled and (
+                spent + part.tokens > limit
+                or part.end - filled[0].start > self._budget.characters
+            ):
+                yield from self._emit(filled, path, context)
+                filled = []
+                context, spent = inner_context, inner_cost
+                if part.header:
+                    context = join_context(inner_context, part.header)
+                    spent += self._budget.counter.count(part.header)
+            filled.append(part)
+            spent += part.tokens
+        yield from self._emit(filled, path, context)
+
+    def _parts(self, region: Region, room: int) -> Iterator[Part]:
+        """The region's blocks, cut to fit; its own headings stay with what follows them."""
+        lead = region.first if region.heading is None else region.heading + 1
+        headed = 0
+        for index in range(region.first, region.last):
+            tokens = self._tokens_of(index)
+            budget = self._budget.of(room - headed if headed <= room // 2 else room)
+            yield from fit(self._text, self._parsed, self._blocks[index], budget, tokens)
+            headed = headed + tokens if index < lead else 0
+
+    def _emit(self, parts: Sequence[Part], path: tuple[str, ...], context: str) -> Iterator[Piece]:
+        span = stripped(self._text, parts[0].start, parts[-1].end) if parts else None
+        if span is not None:
+            yield from self._checked(span, path, context)
+
+    def _checked(self, span: Span, path: tuple[str, ...], context: str) -> Iterator[Piece]:
+        """One piece; more only if its parts count more together than one by one."""
+        if not self._budget.additive:
+            count = self._budget.counter.count
+            text = self._text[slice(*span)]
+            excess = count(join_context(context, text)) - self._budget.tokens
+            if excess > 0 and len(text) > 1:
+                smaller = self._budget.of(max(count(text) - excess - 1, 1))
+                boundaries = (line_starts_within, sentences)
+                for atom in split_to_fit(self._text, *span, budget=smaller, boundaries=boundaries):
+                    inner = stripped(self._text, atom.start, atom.end)
+                    if inner is not None:
+                        yield from self._checked(inner, path, context)
+                return
+        yield Piece(span=span, headings=path, context=context)
+
+    def _extent(self, region: Region) -> tuple[int, int]:
+        return self._blocks[region.first].start, self._blocks[region.last - 1].end
+
+    def _path(self, region: Region) -> tuple[str, ...]:
+        return () if region.heading is None else self._paths[region.heading]
+
+    def _above(self, region: Region) -> tuple[str, ...]:
+        """The titles that a region stands below, without those that it begins with."""
+        if region.heading is None:
+            return ()
+        own = self._blocks[region.first].kind == "heading"
+        return self._paths[region.first][: -1 if own else None]
+
+    def _context(self, path: tuple[str, ...]) -> tuple[str, int]:
+        """What is embedded above a text at ``path``, and its tokens."""
+        if path not in self._contexts:
+            titles = [title for title in (self._title, *path) if title]
+            context, cost = "", 0
+            while titles:
+                context = _SEPARATOR.join(titles)
+                cost = self._budget.counter.count(context)
+                if cost <= self._budget.tokens // _CONTEXT_SHARE:
+                    break
+                del titles[0]
+                context, cost = "", 0
+            self._contexts[path] = context, cost
+        return self._contexts[path]
+
+
+def _document_title(document: Document, blocks: Sequence[Block]) -> str:
+    """The front matter's title, unless the first heading says the same."""
+    title = document.metadata.get("title")
+    if not isinstance(title, str):
+        return ""
+    title = " ".join(title.split())
+    first = next((block.title for block in blocks if block.kind == "heading"), "")
+    return "" if title.casefold() == first.casefold() else title

@@ -1,0 +1,60 @@
+"""The store ``milvus``: embedded Milvus Lite in a directory, or a Milvus server or cluster by its URI."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ragloom import Provider, hookimpl
+from ragloom.protocols import Store
+
+__all__ = ["MilvusOptions", "ragloom_stores"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MilvusOptions:
+    """Options of the store ``milvus``.
+
+    Attributes:
+        uri: Empty for embedded Milvus Lite in the workspace's state; a path that ends in ``.db`` for
+            Milvus Lite there; ``http://…``, ``https://…``, ``tcp://…`` or ``unix:…`` for a server.
+        token: ``user:password`` or an API key, for servers that ask for one.
+        collection: What the names of collections begin with. Workspaces that name the same server,
+            the same beginning and the same space share the chunks.
+        index: The index that a server builds: ``FLAT`` is exact; ``HNSW`` or ``AUTOINDEX`` are for
+            millions of chunks. Milvus Lite needs none.
+        timeout: Seconds until a server that does not answer is an error.
+    """
+
+    uri: str = ""
+    token: str = ""
+    collection: str = "ragloom"
+    index: str = "FLAT"
+    timeout: float = 30.0
+
+
+def _create(options: MilvusOptions) -> Store:
+    from ragloom_milvus.store import MilvusStore
+
+    return MilvusStore(
+        uri=options.uri,
+        token=options.token,
+        collection=options.collection,
+        index=options.index,
+        timeout=options.timeout,
+    )
+
+
+@hookimpl
+def ragloom_stores() -> Iterable[Provider[Store]]:
+    """Offer the store ``milvus``."""
+    return [
+        Provider(
+            name="milvus",
+            summary="Milvus Lite in a directory, or a Milvus server by its URI",
+            create=_create,
+            options=MilvusOptions,
+            requires=("pymilvus", "milvus_lite"),
+            extra="ragloom[milvus]",
+        )
+    ]

@@ -1,0 +1,111 @@
+"""Conditions as a filter for a Milvus server: never too narrow, sometimes too wide.
+
+What a condition means is defined by :func:`ragloom.filters.matches`, which looks at every candidate
+once more. The server's filter only has to spare us most of the others, so it may let more through and
+must hold nothing back. That keeps what is hard out of it: where a value would need escaping, or a
+condition has no counterpart, nothing is narrowed. Tried against Milvus 2.3.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from ragloom.filters import PATH, as_folder, as_number
+from ragloom.types import Condition
+from ragloom_milvus._rows import METADATA, URI
+
+_PLAIN_KEY: Final = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*")
+_EXACT: Final = 2**53
+"""Beyond it an integer and the server's double may differ."""
+
+
+def narrowing(where: Sequence[Condition]) -> str:
+    """A filter expression that every chunk passes which passes ``where``; empty for no filter."""
+    parts = [part for condition in where if (part := _narrow(condition))]
+    return " and ".join(f"({part})" for part in parts)
+
+
+def _narrow(condition: Condition) -> str:
+    if condition.field == PATH:
+        return _narrow_path(condition)
+    if not _PLAIN_KEY.fullmatch(condition.field):
+        return ""
+    keys = [f'{METADATA}["{condition.field}"]']
+    if "." in condition.field:
+        keys.append(METADATA + "".join(f'["{key}"]' for key in condition.field.split(".")))
+    alternatives = [part for key in keys for part in _alternatives(key, condition)]
+    return " or ".join(alternatives)
+
+
+def _narrow_path(condition: Condition) -> str:
+    if not isinstance(condition.value, str):
+        return ""
+    if condition.operator == "=" and (literal := _string(condition.value)):
+        return f"{URI} == {literal}"
+    if condition.operator == "under":
+        folder = as_folder(condition.value)
+        # "0" comes right after "/", so these are the strings that begin with "folder/".
+        start, end = _string(f"{folder}/"), _string(f"{folder}0")
+        if folder and start and end:
+            return f"{URI} == {_string(folder)} or ({URI} >= {start} and {URI} < {end})"
+    return ""
+
+
+def _alternatives(key: str, condition: Condition) -> list[str]:
+    """Expressions of which one at least is true where the condition is; none when unknown."""
+    any_string = f'{key} >= ""'
+    match condition.operator:
+        case "=":
+            return [f"{key} == {literal}" for literal in _literals(condition.value)]
+        case ":":
+            literals = _literals(condition.value)
+            has = [f"json_contains({key}, {literal})" for literal in literals]
+            return [*has, any_string] if has else []
+        case "<" | "<=" | ">" | ">=" as sign:
+            number = as_number(condition.value)
+            if number is not None:
+                literal = _number(number)
+                return [f"{key} {sign} {literal}", any_string] if literal else []
+            if isinstance(condition.value, str):
+                return [any_string]
+    return []
+
+
+def _literals(value: str | float | bool | None) -> list[str]:
+    """What a value that equals ``value`` may look like on the server; none when that is unknown."""
+    if isinstance(value, bool):
+        return ["true" if value else "false"]
+    if isinstance(value, int | float):
+        return [literal] if (literal := _number(value)) else []
+    if value is None or value == "null":
+        return []
+    string = _string(value)
+    if not string:
+        return []
+    literals = [string]
+    if value.casefold() in {"true", "false"}:
+        literals.append(value.casefold())
+    number = as_number(value)
+    if number is not None:
+        literal = _number(number)
+        if not literal:
+            return []
+        literals.append(literal)
+    return literals
+
+
+def _string(value: str) -> str:
+    """``value`` as a literal; empty when it would need escaping."""
+    if not value.isprintable() or '"' in value or "\\" in value:
+        return ""
+    return f'"{value}"'
+
+
+def _number(value: float) -> str:
+    """``value`` as a literal; empty when the server's double might not be the same number."""
+    if not math.isfinite(value) or abs(value) >= _EXACT:
+        return ""
+    return repr(value)

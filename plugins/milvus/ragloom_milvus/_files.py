@@ -1,0 +1,94 @@
+"""Is a Milvus Lite collection whole? Looked at before the engine opens it, which is when it tidies up.
+
+On opening, the engine falls back to an older manifest when the newest is unreadable, unlinks the data
+files which that one does not know, and passes over data files that are missing. What was damaged would
+then open, with chunks gone. So that is found first, from the outside, and nothing is touched.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from ragloom.errors import StoreDamagedError
+
+MANIFEST: Final = "manifest.json"
+SCHEMA: Final = "schema.json"
+
+_PARQUET_MAGIC: Final = b"PAR1"
+_SHORTEST_PARQUET: Final = 12
+
+
+def check_collection(directory: Path, collection: str) -> None:
+    """Look at the files of a collection, without reading the rows.
+
+    Args:
+        directory: The Milvus Lite directory; it need not exist.
+        collection: The collection's name; it need not exist either.
+
+    Raises:
+        StoreDamagedError: Something is missing, cut short or unreadable.
+    """
+    if directory.exists() and not directory.is_dir():
+        msg = f"the store {directory} is a file, and Milvus Lite 3 keeps a directory"
+        raise StoreDamagedError(msg)
+    folder = directory / "collections" / collection
+    if not folder.is_dir():
+        return
+    if not (folder / SCHEMA).exists():
+        # Killed between making the folder and writing the schema: it is empty, and rmdir takes nothing else.
+        with contextlib.suppress(OSError):
+            folder.rmdir()
+            return
+        raise _damaged(folder / SCHEMA, "is missing")
+    _read_json(folder / SCHEMA)
+    manifest = folder / MANIFEST
+    if manifest.exists():
+        for path in _data_files(folder, _read_json(manifest)):
+            _check_parquet(path)
+    elif (folder / f"{MANIFEST}.prev").exists():
+        raise _damaged(manifest, "is missing")
+    elif any(folder.glob("partitions/*/data/*.parquet")) and not any(folder.glob("wal/*.arrow")):
+        raise _damaged(manifest, "is missing")
+
+
+def _data_files(folder: Path, manifest: dict[str, object]) -> Iterator[Path]:
+    partitions = manifest.get("partitions")
+    if not isinstance(partitions, dict):
+        raise _damaged(folder / MANIFEST, "lists no files")
+    for partition, files in partitions.items():
+        if not isinstance(files, dict):
+            raise _damaged(folder / MANIFEST, "lists no files")
+        for kind in ("data_files", "delta_files"):
+            for name in files.get(kind, ()):
+                yield folder / "partitions" / str(partition) / str(name)
+
+
+def _check_parquet(path: Path) -> None:
+    try:
+        with path.open("rb") as file:
+            begin = file.read(len(_PARQUET_MAGIC))
+            size = file.seek(0, 2)
+            file.seek(max(0, size - len(_PARQUET_MAGIC)))
+            end = file.read()
+    except FileNotFoundError as error:
+        raise _damaged(path, "is missing") from error
+    if size < _SHORTEST_PARQUET or begin != _PARQUET_MAGIC or end != _PARQUET_MAGIC:
+        raise _damaged(path, "is not a whole Parquet file")
+
+
+def _read_json(path: Path) -> dict[str, object]:
+    try:
+        content = json.loads(path.read_bytes())
+    except ValueError as error:
+        raise _damaged(path, f"is not JSON ({error})") from error
+    if not isinstance(content, dict):
+        raise _damaged(path, "is not a JSON object")
+    return content
+
+
+def _damaged(path: Path, what: str) -> StoreDamagedError:
+    return StoreDamagedError(f"the store is damaged: {path} {what}; run `ragloom repair`")

@@ -1,0 +1,208 @@
+"""A collection of Milvus Lite, through its own Python interface.
+
+``milvus_lite.MilvusLite`` is what pymilvus reaches over gRPC on a loopback port, in the same process.
+Spoken to directly, opening, ten rows and closing take 0.3 s and 60 MB less (neither pymilvus nor pandas is
+imported), a lock and damage arrive as exceptions, and closing closes the engine. pymilvus reads the same
+directory.
+
+No vector index is made: it is only good for searching, searches go to the snapshot, and the file of a
+FLAT index is the one that does not survive a kill.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from ragloom.errors import MissingDependencyError, StoreDamagedError, StoreError
+from ragloom.protocols import Embeddings
+from ragloom_milvus import _lock
+from ragloom_milvus._files import check_collection
+from ragloom_milvus._rows import EXTRA, ID, TEXT, URI, VECTOR, Candidate, Row
+
+if TYPE_CHECKING:
+    from milvus_lite import Collection, CollectionSchema, MilvusLite
+
+FLUSH_ROWS: Final = 4096
+"""Rows until the engine's memory is written out: 50,000 rows in one go peak at 0.6 GB instead of 1.3."""
+
+
+class LiteRows:
+    """One collection in a Milvus Lite directory, held until :meth:`close`.
+
+    Args:
+        directory: Ends in ``.db``, as pymilvus wants it; made if it does not exist.
+        collection: Made if it does not exist.
+        dimension: Numbers in a vector.
+        patience: Seconds to wait while another process holds the directory.
+
+    Raises:
+        MissingDependencyError: milvus-lite 3 is not installed.
+        StoreLockedError: Another process holds the directory.
+        StoreDamagedError: It exists and does not open.
+        StoreError: It cannot be written, or holds vectors of another dimension.
+    """
+
+    most: int = 2**31
+    limits: Mapping[str, int] = MappingProxyType({})
+
+    def __init__(
+        self, directory: Path, collection: str, dimension: int, *, patience: float = _lock.PATIENCE
+    ) -> None:
+        try:
+            from milvus_lite import DataDirLockedError, MilvusLite
+        except ImportError as error:
+            package, extra, needed_for = "milvus-lite", "ragloom[milvus]", "the store 'milvus'"
+            raise MissingDependencyError(package, extra, needed_for) from error
+
+        self._directory = directory
+        self._name = collection
+        self._dimension = dimension
+        self._unflushed = 0
+        check_collection(directory, collection)
+        with self._reporting(opening=True):
+            self._engine: MilvusLite = _lock.wait_for(
+                lambda: MilvusLite(str(directory)), DataDirLockedError, directory, patience=patience
+            )
+        _lock.sign(directory)
+        try:
+            # Once more: the holder that we waited for may have died in the middle.
+            check_collection(directory, collection)
+            with self._reporting(opening=True):
+                self._collection = self._open_collection()
+        except BaseException:
+            self._release()
+            raise
+
+    def upsert(self, rows: list[Row]) -> None:
+        """Write rows with different ids, replacing those that are there."""
+        with self._reporting():
+            self._collection.upsert(rows)
+            self._unflushed += len(rows)
+            if self._unflushed >= FLUSH_ROWS:
+                self._flush()
+
+    def delete(self, ids: list[str]) -> None:
+        """Remove rows."""
+        with self._reporting():
+            self._collection.delete(ids)
+
+    def count(self) -> int:
+        """Rows that are there."""
+        with self._reporting():
+            return int(self._collection.num_entities)
+
+    def pages(self, size: int) -> Iterator[list[Row]]:
+        """Every row, in the order of the ids, up to ``size`` at a time."""
+        last = ""
+        while True:
+            with self._reporting():
+                page: list[Row] = self._collection.query(
+                    f"{ID} > {quoted(last)}" if last else None,
+                    output_fields=[ID, URI, TEXT, VECTOR, EXTRA],
+                    limit=size,
+                    order_by_pk=True,
+                )
+            if not page:
+                return
+            last = str(page[-1][ID])
+            yield page
+
+    def nearest(self, vector: Embeddings, limit: int, expression: str) -> list[Candidate]:
+        """Up to ``limit`` candidates, best first; the engine is not asked to filter."""
+        del expression
+        with self._reporting():
+            [hits] = self._collection.search(
+                [vector.tolist()], top_k=limit, metric_type="COSINE", output_fields=[URI, EXTRA]
+            )
+        return [
+            (hit["id"], float(hit["distance"]), hit["entity"][URI], hit["entity"][EXTRA])
+            for hit in hits
+        ]
+
+    def drop(self) -> None:
+        """Remove the collection and make it again, empty."""
+        with self._reporting():
+            self._engine.drop_collection(self._name)
+            self._collection = self._open_collection()
+        self._unflushed = 0
+
+    def close(self) -> None:
+        """Write everything out and give the directory up, the directory also when writing fails."""
+        try:
+            with self._reporting():
+                self._flush()
+        finally:
+            self._release()
+
+    def _flush(self) -> None:
+        # The engine's own close() keeps a full disk to itself.
+        self._collection.flush()
+        self._unflushed = 0
+
+    def _release(self) -> None:
+        _lock.unsign(self._directory)
+        self._engine.close()
+
+    def _open_collection(self) -> Collection:
+        if not self._engine.has_collection(self._name):
+            return self._engine.create_collection(self._name, _schema(self._dimension))
+        collection = self._engine.get_collection(self._name)
+        found = {field.name: field for field in collection.schema.fields}
+        dimension = found[VECTOR].dim if VECTOR in found else None
+        if dimension != self._dimension:
+            msg = (
+                f"the store {self._directory} holds vectors of {dimension} numbers, and the embedder "
+                f"gives {self._dimension}: index into a new space, or drop this one and index again"
+            )
+            raise StoreError(msg)
+        return collection
+
+    @contextmanager
+    def _reporting(self, *, opening: bool = False) -> Iterator[None]:
+        """Errors of the engine, of Arrow and of the disk, as ours."""
+        from milvus_lite import MilvusLiteError
+        from pyarrow import ArrowException
+
+        try:
+            yield
+        except OSError as error:
+            # Arrow raises a bare OSError for what it cannot decode; the system's has a number.
+            if opening and error.errno is None:
+                raise self._damaged(error) from error
+            msg = f"the store {self._directory} failed: {error}"
+            raise StoreError(msg) from error
+        except (ArrowException, MilvusLiteError, ValueError, KeyError, TypeError) as error:
+            if opening:
+                raise self._damaged(error) from error
+            msg = f"the store {self._directory} failed: {error}"
+            raise StoreError(msg) from error
+
+    def _damaged(self, error: Exception) -> StoreDamagedError:
+        line = " ".join(str(error).split()) or type(error).__name__
+        return StoreDamagedError(
+            f"the store {self._directory} does not open ({line}); run `ragloom repair`"
+        )
+
+
+def quoted(value: str) -> str:
+    """``value`` as a string of Milvus' filter language."""
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def _schema(dimension: int) -> CollectionSchema:
+    from milvus_lite import CollectionSchema, DataType, FieldSchema
+
+    return CollectionSchema(
+        fields=[
+            FieldSchema(ID, DataType.VARCHAR, is_primary=True),
+            FieldSchema(URI, DataType.VARCHAR),
+            FieldSchema(TEXT, DataType.VARCHAR),
+            FieldSchema(VECTOR, DataType.FLOAT_VECTOR, dim=dimension),
+            FieldSchema(EXTRA, DataType.VARCHAR),
+        ]
+    )

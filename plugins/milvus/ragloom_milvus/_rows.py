@@ -1,0 +1,177 @@
+"""How a chunk lies in a Milvus collection: its fields, their limits, and there and back again.
+
+=============  ============  ========================================================================
+field          type          holds
+=============  ============  ========================================================================
+``id``         VARCHAR, key  ``Chunk.id``
+``uri``        VARCHAR       ``Chunk.uri``
+``text``       VARCHAR       ``Chunk.text``
+``vector``     FLOAT_VECTOR  the embedding, compared by cosine
+``extra``      VARCHAR       the rest of the chunk as JSON, exactly: what :func:`from_row` reads
+``metadata``   JSON          ``Chunk.metadata`` once more, on servers only, for filters
+=============  ============  ========================================================================
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, Protocol, TypeAlias
+
+import numpy as np
+
+from ragloom.errors import StoreDamagedError, StoreError
+from ragloom.protocols import Embeddings
+from ragloom.records import chunk_from_record, chunk_to_record, dump_json
+from ragloom.types import Chunk, Metadata
+
+ID: Final = "id"
+URI: Final = "uri"
+TEXT: Final = "text"
+VECTOR: Final = "vector"
+EXTRA: Final = "extra"
+METADATA: Final = "metadata"
+
+ID_BYTES: Final = 256
+VARCHAR_BYTES: Final = 65_535
+"""The longest VARCHAR of a server, in bytes: https://milvus.io/docs/limitations.md."""
+
+Row: TypeAlias = dict[str, Any]
+Candidate: TypeAlias = tuple[str, float, str, str]
+"""Of one chunk found: its id, its cosine, its uri and its ``extra``."""
+
+
+class Rows(Protocol):
+    """A collection of one of the two kinds of Milvus, opened."""
+
+    most: int
+    """The most candidates that :meth:`nearest` can be asked for."""
+
+    limits: Mapping[str, int]
+    """Bytes of UTF-8 that a field can hold, for those fields that have a limit."""
+
+    def upsert(self, rows: list[Row]) -> None:
+        """Write rows with different ids, replacing those that are there."""
+
+    def delete(self, ids: list[str]) -> None:
+        """Remove rows."""
+
+    def count(self) -> int:
+        """Rows that are there."""
+
+    def pages(self, size: int) -> Iterator[list[Row]]:
+        """Every row, in the order of the ids, up to ``size`` at a time."""
+
+    def nearest(self, vector: Embeddings, limit: int, expression: str) -> list[Candidate]:
+        """Up to ``limit`` candidates that pass ``expression``, best first."""
+
+    def drop(self) -> None:
+        """Remove the collection and make it again, empty."""
+
+    def close(self) -> None:
+        """Write out and let go."""
+
+
+def collection_name(prefix: str, space: str) -> str:
+    """A name that Milvus takes, readable, and different for every two different spaces.
+
+    Milvus allows letters, digits and underscores, not beginning with a digit, 255 at most.
+    """
+    readable = re.sub(r"[^A-Za-z0-9_]+", "_", space)[:64].strip("_")
+    digest = hashlib.sha256(space.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    start = re.sub(r"[^A-Za-z0-9_]+", "_", prefix)[:100] or "ragloom"
+    if start[0].isdigit():
+        start = f"_{start}"
+    return "_".join(part for part in (start, readable, digest) if part)
+
+
+def to_rows(chunks: Sequence[Chunk], vectors: Embeddings, *, metadata: bool) -> list[Row]:
+    """One row a chunk; where an id occurs twice, the last one counts.
+
+    Args:
+        chunks: Already checked by :func:`ragloom.records.check_records`.
+        vectors: ``(len(chunks), d)`` float32.
+        metadata: With the field ``metadata``.
+    """
+    rows: dict[str, Row] = {}
+    for chunk, vector in zip(chunks, vectors, strict=True):
+        record = chunk_to_record(chunk)
+        row: Row = {ID: record.pop("id"), URI: record.pop("uri"), TEXT: record.pop("text")}
+        row[EXTRA] = dump_json(record)
+        row[VECTOR] = vector.tolist()
+        if metadata:
+            row[METADATA] = json.loads(dump_json(chunk.metadata))
+        rows[chunk.id] = row
+    return list(rows.values())
+
+
+def check_lengths(rows: Sequence[Row], limits: Mapping[str, int]) -> None:
+    """Refuse rows with a field longer than its limit.
+
+    Args:
+        rows: What is to be written.
+        limits: Bytes of UTF-8, by field.
+
+    Raises:
+        StoreError: It names the chunk, the field and the limit.
+    """
+    for row in rows:
+        for field, limit in limits.items():
+            value = row.get(field)
+            text = value if isinstance(value, str) else dump_json(value)
+            # A character is four bytes at most, so that most texts need no encoding here.
+            if len(text) * 4 > limit and (size := len(text.encode())) > limit:
+                msg = (
+                    f"chunk {row[ID]} of {row[URI]}: its {field} has {size:,} bytes, and Milvus "
+                    f"keeps {limit:,} at most: nothing was written; use smaller chunks, or a store "
+                    "without this limit such as sqlite"
+                )
+                raise StoreError(msg)
+
+
+def from_row(row: Mapping[str, Any], where: str) -> Chunk:
+    """The chunk that a row was made of.
+
+    Raises:
+        StoreDamagedError: The row was not written by ragloom, or is no longer whole.
+    """
+    try:
+        record = json.loads(row[EXTRA])
+        return chunk_from_record(record | {ID: row[ID], URI: row[URI], TEXT: row[TEXT]})
+    except (KeyError, TypeError, ValueError) as error:
+        msg = f"{where}: the row {row.get(ID)!r} is not a chunk ({error}); run `ragloom repair`"
+        raise StoreDamagedError(msg) from error
+
+
+def metadata_of(extra: str, where: str) -> Metadata:
+    """The metadata in a row's ``extra``.
+
+    Raises:
+        StoreDamagedError: It is not what :func:`to_rows` wrote.
+    """
+    try:
+        metadata: Metadata = json.loads(extra)[METADATA]
+    except (KeyError, TypeError, ValueError) as error:
+        msg = f"{where}: a row is not a chunk ({error}); run `ragloom repair`"
+        raise StoreDamagedError(msg) from error
+    return metadata
+
+
+def vectors_of(rows: Sequence[Row], dimension: int, where: str) -> Embeddings:
+    """``(len(rows), dimension)`` float32 of the rows' vectors.
+
+    Raises:
+        StoreDamagedError: A vector has another length or is not finite.
+    """
+    try:
+        vectors = np.array([row[VECTOR] for row in rows], dtype=np.float32)
+        vectors = vectors.reshape(len(rows), dimension)
+    except (KeyError, TypeError, ValueError) as error:
+        msg = f"{where}: vectors are missing or of the wrong length; run `ragloom repair`"
+        raise StoreDamagedError(msg) from error
+    if not np.isfinite(vectors).all():
+        msg = f"{where}: a vector is not finite; run `ragloom repair`"
+        raise StoreDamagedError(msg)
+    return vectors

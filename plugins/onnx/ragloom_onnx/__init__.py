@@ -1,0 +1,64 @@
+"""The embedder ``onnx``: models run by ONNX Runtime, one of them bundled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from ragloom import Embedder, Provider, hookimpl
+
+__all__ = ["OnnxOptions", "ragloom_embedders"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OnnxOptions:
+    """Options of the embedder ``onnx``.
+
+    Attributes:
+        model: ``all-MiniLM-L6-v2`` is bundled; else a folder with a model, or a name on the Hugging
+            Face hub such as ``BAAI/bge-small-en-v1.5``, which is downloaded.
+        pooling: How a text's vector is made of its tokens' vectors; ``auto`` is what the model's own
+            configuration says, and the mean where it says nothing.
+        query_prefix: What is put before a query; ``auto`` is what the model was trained with.
+        passage_prefix: What is put before a passage; ``auto`` as above.
+        max_tokens: The longest passage in tokens; 0 is as long as the model reads.
+        threads: Runs at once, each on one core; 0 is one for every core.
+        batch_tokens: Tokens of a run, padding included, for models that read several texts in one.
+    """
+
+    model: str = "all-MiniLM-L6-v2"
+    pooling: Literal["auto", "mean", "cls"] = "auto"
+    query_prefix: str = "auto"
+    passage_prefix: str = "auto"
+    max_tokens: int = 0
+    threads: int = 0
+    batch_tokens: int = 512
+
+    def __post_init__(self) -> None:
+        """Refuse what can never work."""
+        if min(self.max_tokens, self.threads) < 0:
+            raise ValueError("max_tokens and threads must be 0 or more")
+        if self.batch_tokens < 1:
+            raise ValueError("batch_tokens must be 1 or more")
+
+
+def _create(options: OnnxOptions) -> Embedder:
+    from ragloom_onnx.embedder import OnnxEmbedder
+
+    return OnnxEmbedder(options)
+
+
+@hookimpl
+def ragloom_embedders() -> Iterable[Provider[Embedder]]:
+    """Offer the embedder ``onnx``."""
+    return [
+        Provider(
+            name="onnx",
+            summary="ONNX Runtime; all-MiniLM-L6-v2 is bundled, others by folder or hub name",
+            create=_create,
+            options=OnnxOptions,
+            requires=("onnxruntime", "tokenizers"),
+            extra="ragloom[onnx]",
+        )
+    ]

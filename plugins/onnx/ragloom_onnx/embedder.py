@@ -1,0 +1,202 @@
+"""The embedder: texts in, unit vectors out, on every core."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ragloom import Calibration, ConfigError, MissingDependencyError, TokenCounter
+from ragloom_onnx.batches import plan
+from ragloom_onnx.files import find_model
+from ragloom_onnx.session import Session
+
+if TYPE_CHECKING:
+    from ragloom import Embeddings
+    from ragloom_onnx import OnnxOptions
+    from ragloom_onnx.files import Pooling
+    from tokenizers import Tokenizer
+
+__all__ = ["OnnxEmbedder"]
+
+_FORMAT = 1
+"""Part of the fingerprint: raised when this code makes other vectors of the same model."""
+
+_AT_ONCE = 512
+"""Texts tokenised before the model runs: what is held in memory besides the vectors."""
+
+
+class OnnxEmbedder:
+    """Runs a model with ONNX Runtime.
+
+    The bundled model reads one text a run, so that a text's vector is the same, bit by bit, whatever
+    it is embedded with. Models that read several texts in one run are padded, and their vectors
+    may differ in the last digits from one batch to the next.
+
+    Nothing is loaded before it is needed: the fingerprint needs the configuration, the counter the
+    tokenizer, and only embedding needs the model.
+
+    Raises:
+        ModelError: There is no such model, or its configuration cannot be used.
+        ConfigError: An option does not go with the model.
+    """
+
+    def __init__(self, options: OnnxOptions) -> None:
+        self._files = find_model(options.model)
+        self._pooling: Pooling | None = None if options.pooling == "auto" else options.pooling
+        prepared = self._files.sha256 is not None
+        if prepared and self._pooling not in (None, self._files.pooling):
+            raise ConfigError(
+                f"embedder 'onnx': the model {self._files.name!r} pools by {self._files.pooling}, "
+                f"not by {self._pooling}; leave the option 'pooling' out"
+            )
+        query, passage = self._files.prefixes
+        self._query_prefix = query if options.query_prefix == "auto" else options.query_prefix
+        self._passage_prefix = (
+            passage if options.passage_prefix == "auto" else options.passage_prefix
+        )
+        self._wanted_tokens = options.max_tokens
+        self._threads = options.threads or _cores()
+        self._batch_tokens = options.batch_tokens
+        self._truncated = 0
+        self._session: Session | None = None
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Changes with the model, its tokenizer, the pooling, the prefixes and the longest text.
+
+        The bundled model's own hash is on record; the files of any other are read for it.
+        """
+        parts = {
+            "format": _FORMAT,
+            "files": dict(self._files.content_hashes()),
+            "pooling": self._pooling or self._files.pooling,
+            "prefixes": [self._query_prefix, self._passage_prefix],
+            "sequence": [self._files.max_sequence, self._wanted_tokens],
+        }
+        text = json.dumps(parts, sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+    @cached_property
+    def dimension(self) -> int:
+        """Numbers in a vector."""
+        return self._files.dimension or self._model().dimension
+
+    @cached_property
+    def counter(self) -> TokenCounter:
+        """The model's own tokenizer."""
+        tokenizer = self._tokenizer
+        from ragloom_onnx.counter import counter_for
+
+        return counter_for(self._files.name, tokenizer)
+
+    @cached_property
+    def max_tokens(self) -> int:
+        """The longest passage read whole, in tokens of ``counter``, without its prefix."""
+        prefix = self.counter.count(self._passage_prefix)
+        longest = self._files.max_sequence - self._special_tokens - prefix
+        return min(self._wanted_tokens or longest, longest)
+
+    @property
+    def truncated(self) -> int:
+        """Texts of which only the beginning was embedded, since this object was made."""
+        return self._truncated
+
+    @property
+    def calibration(self) -> Calibration | None:
+        """None: the default curve was fitted on the bundled model."""
+        return None
+
+    def embed_passages(self, texts: Sequence[str]) -> Embeddings:
+        """``(len(texts), dimension)`` float32 in the order given; ``(0, dimension)`` for none.
+
+        Raises:
+            ModelError: The model cannot be loaded or does not answer.
+        """
+        vectors = np.empty((len(texts), self.dimension), np.float32)
+        for start in range(0, len(texts), _AT_ONCE):
+            some = [self._passage_prefix + text for text in texts[start : start + _AT_ONCE]]
+            self._embed(some, out=vectors[start : start + len(some)])
+        return vectors
+
+    def embed_query(self, text: str) -> Embeddings:
+        """``(dimension,)`` float32.
+
+        Raises:
+            ModelError: The model cannot be loaded or does not answer.
+        """
+        vector: Embeddings = self._model().run(self._encode([self._query_prefix + text]))[0]
+        return vector
+
+    def close(self) -> None:
+        """Give the model's memory back; it is loaded again when it is needed."""
+        self._session = None
+
+    def _embed(self, texts: Sequence[str], *, out: Embeddings) -> None:
+        ids = self._encode(texts)
+        model = self._model()
+        batches = plan(
+            [len(text) for text in ids], batch_tokens=self._batch_tokens, rows=self._files.rows
+        )
+
+        def run(batch: list[int]) -> None:
+            out[batch] = model.run([ids[position] for position in batch])
+
+        if min(self._threads, len(batches)) == 1:
+            for batch in batches:
+                run(batch)
+            return
+        executor = ThreadPoolExecutor(min(self._threads, len(batches)), "ragloom-onnx")
+        try:
+            for _ in executor.map(run, batches):
+                pass
+        finally:
+            # After an error or Ctrl-C, what has not begun is not begun any more.
+            executor.shutdown(cancel_futures=True)
+
+    def _encode(self, texts: Sequence[str]) -> list[list[int]]:
+        tokenizer = self._tokenizer
+        from ragloom_onnx.tokenizing import encode
+
+        ids, cut = encode(tokenizer, texts, max_sequence=self._max_sequence)
+        self._truncated += cut
+        return ids
+
+    @cached_property
+    def _tokenizer(self) -> Tokenizer:
+        try:
+            from ragloom_onnx.tokenizing import load_tokenizer
+        except ModuleNotFoundError as error:
+            raise MissingDependencyError(
+                "tokenizers", "ragloom[onnx]", "the embedder 'onnx'"
+            ) from error
+        return load_tokenizer(self._files)
+
+    @cached_property
+    def _special_tokens(self) -> int:
+        added: int = self._tokenizer.num_special_tokens_to_add(False)  # noqa: FBT003 - positional only
+        return added
+
+    @cached_property
+    def _max_sequence(self) -> int:
+        """Tokens of the longest sequence that is run, prefix and those at the ends included."""
+        prefix = self.counter.count(self._passage_prefix)
+        return self._special_tokens + prefix + self.max_tokens
+
+    def _model(self) -> Session:
+        if self._session is None:
+            self._session = Session(self._files, pooling=self._pooling)
+        return self._session
+
+
+def _cores() -> int:
+    """Cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

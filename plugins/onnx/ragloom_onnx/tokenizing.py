@@ -1,0 +1,77 @@
+"""Loading a model's tokenizer, and cutting texts to what the model reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ragloom import MissingDependencyError, ModelError
+from ragloom_onnx.counter import encodable
+from ragloom_onnx.files import EXTRA_HUB, ModelFiles
+from tokenizers import Tokenizer
+
+__all__ = ["encode", "load_tokenizer"]
+
+
+def load_tokenizer(files: ModelFiles) -> Tokenizer:
+    """The tokenizer of a model, which neither truncates nor pads.
+
+    Raises:
+        ModelError: There is none, or it cannot be read.
+        MissingDependencyError: It is not in tokenizer.json, and transformers is not installed.
+    """
+    path = files.folder / "tokenizer.json"
+    if not path.is_file():
+        tokenizer = _with_transformers(files)
+    else:
+        try:
+            tokenizer = Tokenizer.from_file(str(path))
+        except Exception as error:  # noqa: BLE001 - tokenizers raises nothing narrower
+            raise ModelError(f"{path}: not a tokenizer: {error}") from error
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
+
+
+def _with_transformers(files: ModelFiles) -> Tokenizer:
+    try:
+        from transformers import AutoTokenizer
+    except ImportError as error:
+        raise MissingDependencyError(
+            "transformers", EXTRA_HUB, f"the model {files.name!r}, which has no tokenizer.json,"
+        ) from error
+    try:
+        wrapper = AutoTokenizer.from_pretrained(str(files.folder), local_files_only=True)
+    except (OSError, ValueError, ImportError, KeyError) as error:
+        reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
+        raise ModelError(f"{files.folder}: has no usable tokenizer: {reason}") from error
+    tokenizer = getattr(wrapper, "backend_tokenizer", None)
+    if not isinstance(tokenizer, Tokenizer):
+        raise ModelError(
+            f"{files.folder}: has no tokenizer.json, and transformers has no fast tokenizer for it; "
+            "use a model that has one"
+        )
+    return tokenizer
+
+
+def encode(
+    tokenizer: Tokenizer, texts: Sequence[str], *, max_sequence: int
+) -> tuple[list[list[int]], int]:
+    """The token ids of each text, those that the model adds at its ends included.
+
+    Returns:
+        The ids, and how many texts were cut since they were longer than ``max_sequence``.
+    """
+    encodable_texts = [encodable(text) for text in texts]
+    encoded: list[list[int]] = []
+    cut = 0
+    for text, encoding in zip(
+        encodable_texts, tokenizer.encode_batch_fast(encodable_texts), strict=True
+    ):
+        if len(encoding) > max_sequence:
+            cut += 1
+            bare = tokenizer.encode(text, add_special_tokens=False)
+            bare.truncate(max_sequence - tokenizer.num_special_tokens_to_add(False))
+            encoded.append(tokenizer.post_process(bare).ids)
+        else:
+            encoded.append(encoding.ids)
+    return encoded, cut

@@ -1,0 +1,1 @@
+"""A ragloom plugin."""

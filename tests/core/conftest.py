@@ -1,0 +1,62 @@
+"""A workspace of real parts, with a hashing embedder in place of the model so that a test can count."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ragloom import PluginHost, Provider, Space, Workspace
+from ragloom.config import Part, Settings, SpaceSettings
+from ragloom.testing.fakes import HashingEmbedder, HashingOptions
+from ragloom.testing.fixtures import MakePlugin
+
+MakeSpace = Callable[..., Space]
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """The workspace's folder."""
+    folder = tmp_path / "workspace"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def make_space(files: Path, make_plugin: MakePlugin) -> MakeSpace:
+    """A function that opens the space ``notes`` over all files, as a fresh process would."""
+    pytest.importorskip("markdown_it")
+    import ragloom_formats
+    import ragloom_local
+    import ragloom_markdown
+    import ragloom_text
+
+    def make(
+        *,
+        store: str = "sqlite",
+        embedder: Callable[[HashingOptions], HashingEmbedder] = HashingEmbedder,
+        embedder_options: dict[str, object] | None = None,
+        **settings: object,
+    ) -> Space:
+        provider = Provider(
+            name="hashing", summary="for tests", create=embedder, options=HashingOptions
+        )
+        host = PluginHost(
+            {
+                "formats": ragloom_formats,
+                "hashing": make_plugin(embedders=[provider]),
+                "local": ragloom_local,
+                "markdown": ragloom_markdown,
+                "text": ragloom_text,
+            }
+        )
+        chosen = SpaceSettings(
+            embedder=Part(name="hashing", options=embedder_options or {}),
+            store=Part(name=store),
+            **settings,
+        )
+        workspace = Workspace(files, settings=Settings(defaults=chosen), host=host)
+        return workspace.space("notes")
+
+    return make

@@ -1,0 +1,96 @@
+"""Settings: where each value comes from, and what is said of a wrong one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ragloom import ConfigError
+from ragloom.config import Part, SpaceSettings, load_settings
+
+
+def write(folder: Path, text: str) -> Path:
+    """Write ``ragloom.yaml``."""
+    path = folder / "ragloom.yaml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_without_a_file_there_are_defaults(tmp_path: Path) -> None:
+    settings = load_settings(tmp_path, environment={})
+
+    assert settings.space("anything") == SpaceSettings()
+    assert settings.origin("top_k") == "default"
+
+
+def test_the_file_a_space_and_the_environment_override_in_this_order(tmp_path: Path) -> None:
+    path = write(
+        tmp_path,
+        "top_k: 7\nmode: dense\nchunker: {name: heading, levels: [1]}\n"
+        "spaces:\n  docs:\n    sources: [docs]\n    top_k: 9\n    store: {name: sqlite, path: a.db}\n",
+    )
+
+    settings = load_settings(tmp_path, environment={})
+    docs = settings.space("docs")
+    assert (docs.top_k, docs.mode, docs.sources) == (9, "dense", ("docs",))
+    assert docs.chunker == Part(name="heading", options={"levels": [1]})
+    assert settings.space("other").top_k == 7
+    assert settings.origin("spaces.docs.top_k") == f"{path}:7"
+
+    variables = {"RAGLOOM_TOP_K": "11", "RAGLOOM_STORE_PATH": "/x.db", "RAGLOOM_SOURCES": "a, b"}
+    settings = load_settings(tmp_path, environment=variables)
+    docs = settings.space("docs")
+    assert (docs.top_k, docs.sources) == (11, ("a", "b"))
+    assert docs.store == Part(name="sqlite", options={"path": "/x.db"})
+    assert settings.origin("top_k") == "RAGLOOM_TOP_K"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("top_k: 5\ntopk: 3\n", "ragloom.yaml:2: unknown setting 'topk'; did you mean 'top_k'?"),
+        ("\ntop_k: many\n", "ragloom.yaml:2: top_k: expected a whole number from 1, found 'many'"),
+        ("top_k: 0\n", "expected a whole number from 1, found 0"),
+        ("top_k: true\n", "expected a whole number from 1, found True"),
+        ("min_relevance: 1.5\n", "expected a number from 0 to 1, found 1.5"),
+        ("mode: fuzzy\n", "expected one of hybrid, dense, lexical, found 'fuzzy'"),
+        ("sources: {a: b}\n", "expected a list of strings"),
+        ("store: {path: x}\n", "expected a part's name, or a mapping with 'name'"),
+        ("spaces:\n  a/b: {}\n", "ragloom.yaml:2: 'a/b' cannot name a space"),
+        ("spaces:\n  docs: [x]\n", "ragloom.yaml:2: spaces.docs: expected a mapping"),
+        ("spaces:\n  docs:\n    storr: x\n", "ragloom.yaml:3: unknown setting 'storr'"),
+        ("a: [\n", "not valid YAML"),
+        ("- a\n", "expected a mapping of settings"),
+        ("top_k: 1\ntop_k: 2\n", "ragloom.yaml:2: 'top_k' is given twice"),
+        ("top_k: !!python/object:os.system x\n", "ragloom.yaml:1"),
+    ],
+)
+def test_a_wrong_setting_is_one_line_with_its_place(
+    tmp_path: Path, text: str, message: str
+) -> None:
+    write(tmp_path, text)
+
+    with pytest.raises(ConfigError) as caught:
+        load_settings(tmp_path, environment={})
+
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_wrong_variable_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="RAGLOOM_TOP_K='x': expected a whole number from 1"):
+        load_settings(tmp_path, environment={"RAGLOOM_TOP_K": "x"})
+
+
+def test_a_file_that_was_asked_for_must_be_there(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="missing.yaml: cannot be read"):
+        load_settings(tmp_path, config=tmp_path / "missing.yaml", environment={})
+
+
+def test_keys_of_plugins_are_kept_as_they_are(tmp_path: Path) -> None:
+    write(tmp_path, "rag: {store: sqlite}\nagents: [{id: a}]\n")
+
+    settings = load_settings(tmp_path, environment={})
+
+    assert settings.extensions == {"rag": {"store": "sqlite"}, "agents": [{"id": "a"}]}

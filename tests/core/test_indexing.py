@@ -1,0 +1,327 @@
+"""What an index run does, and what it does not do again."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from ragloom import RagloomError, Space
+from ragloom.protocols import Embeddings
+from ragloom.testing.fakes import HashingEmbedder, HashingOptions
+
+MakeSpace = Callable[..., Space]
+
+SECTIONS = 100
+
+
+def word(number: int) -> str:
+    """A word that stands in one section only."""
+    return "thing" + "abcdefghij"[number // 10] + "klmnopqrst"[number % 10]
+
+
+def write_sections(path: Path, first: str = "The first paragraph.") -> None:
+    """A file of 100 sections, each with words of its own."""
+    sections = [f"# Section 0\n\n{first}\n"]
+    sections += [
+        f"# Section {n}\n\nParagraph {n} speaks of {word(n)}.\n" for n in range(1, SECTIONS)
+    ]
+    path.write_text("\n".join(sections), encoding="utf-8")
+
+
+def ids(space: Space) -> set[str]:
+    """The ids of all chunks that answer."""
+    return set(space.snapshot().row_of_id)
+
+
+def stored(space: Space) -> dict[str, str]:
+    """Texts by id, as the store has them."""
+    store = space.store
+    directory = space.directory / "store"
+    store.open(space=space.name, dimension=space.embedder.dimension, directory=directory)
+    try:
+        return {chunk.id: chunk.text for chunks, _ in store.scan() for chunk in chunks}
+    finally:
+        store.close()
+
+
+def answered(space: Space) -> dict[str, str]:
+    """Texts by id, as the snapshot has them."""
+    snapshot = space.snapshot()
+    return {chunk.id: chunk.text for chunk in map(snapshot.chunk, range(len(snapshot)))}
+
+
+def paths(space: Space, query: str) -> list[str]:
+    """The files that answer a query."""
+    return [hit.chunk.uri for hit in space.search(query, min_relevance=0.0, mode="lexical").hits]
+
+
+def test_one_changed_paragraph_embeds_one_chunk(files: Path, make_space: MakeSpace) -> None:
+    write_sections(files / "big.md")
+    space = make_space()
+    assert space.index().embedded == SECTIONS
+    before = ids(space)
+
+    write_sections(files / "big.md", first="Another beginning, and a longer one\nof two lines.")
+    report = make_space().index()
+
+    assert (report.embedded, report.updated, report.chunks) == (1, ("big.md",), SECTIONS)
+    after = ids(make_space())
+    assert (len(before & after), len(after - before), len(before - after)) == (99, 1, 1)
+    last = make_space().search(word(99), mode="lexical", min_relevance=0.0).hits[0].chunk
+    lines = (files / "big.md").read_text("utf-8").splitlines()
+    assert lines[last.lines.start - 1] == "# Section 99"
+
+
+def test_a_renamed_file_embeds_nothing(files: Path, make_space: MakeSpace) -> None:
+    write_sections(files / "big.md")
+    make_space().index()
+    (files / "big.md").rename(files / "renamed.md")
+
+    report = make_space().index()
+
+    assert (report.embedded, report.added, report.removed) == (0, ("renamed.md",), ("big.md",))
+    assert paths(make_space(), word(7)) == ["renamed.md"]
+    assert stored(make_space()) == answered(make_space())
+
+
+def test_a_copy_appears_and_embeds_nothing(files: Path, make_space: MakeSpace) -> None:
+    (files / "a.md").write_text("# A\n\nalpha\n", "utf-8")
+    make_space().index()
+    (files / "c.md").write_text("# A\n\nalpha\n", "utf-8")
+
+    assert make_space().index().embedded == 0
+    assert sorted(paths(make_space(), "alpha")) == ["a.md", "c.md"]
+
+
+def test_swapped_contents_answer_for_each_other(files: Path, make_space: MakeSpace) -> None:
+    (files / "a.md").write_text("alpha", "utf-8")
+    (files / "b.md").write_text("betas", "utf-8")
+    make_space().index()
+    (files / "a.md").write_text("betas", "utf-8")
+    (files / "b.md").write_text("alpha", "utf-8")
+    make_space().index()
+
+    assert paths(make_space(), "betas") == ["a.md"]
+    assert paths(make_space(), "alpha") == ["b.md"]
+
+
+def test_a_rewrite_of_the_same_size_and_time_is_noticed(files: Path, make_space: MakeSpace) -> None:
+    path = files / "a.md"
+    path.write_text("alpha", "utf-8")
+    os.utime(path, ns=(10**18, 10**18))
+    make_space().index()
+    path.write_text("gamma", "utf-8")
+    os.utime(path, ns=(10**18, 10**18))
+
+    assert make_space().index().updated == ("a.md",)
+    assert paths(make_space(), "gamma") == ["a.md"]
+    assert paths(make_space(), "alpha") == []
+
+
+def test_a_touched_file_is_unchanged(files: Path, make_space: MakeSpace) -> None:
+    (files / "a.md").write_text("alpha", "utf-8")
+    generation = make_space().index().generation
+    os.utime(files / "a.md", ns=(10**18, 10**18))
+
+    report = make_space().index()
+
+    assert (report.unchanged, report.generation) == (1, generation)
+
+
+def test_a_deleted_file_is_gone(files: Path, make_space: MakeSpace) -> None:
+    (files / "a.md").write_text("alpha", "utf-8")
+    (files / "b.md").write_text("beta", "utf-8")
+    make_space().index()
+    (files / "a.md").unlink()
+
+    stale = make_space().search("alpha", mode="lexical", min_relevance=0.0)
+    assert (stale.hits, "changed since" in stale.reason) == ((), True)
+
+    assert make_space().index().removed == ("a.md",)
+    assert paths(make_space(), "alpha") == []
+    (files / "b.md").unlink()
+    assert make_space().index().chunks == 0
+    assert make_space().search("beta").reason.startswith("the index is empty")
+    assert stored(make_space()) == {}
+
+
+def test_a_hit_follows_its_text_through_a_changed_file(files: Path, make_space: MakeSpace) -> None:
+    (files / "a.md").write_text("# One\n\nalpha\n\n# Two\n\nbeta\n", "utf-8")
+    make_space().index()
+    (files / "a.md").write_text("# New\n\n# One\n\nälpha\n\n# Two\n\nbeta\n", "utf-8")
+    space = make_space()
+
+    (hit,) = space.search("beta", mode="lexical", min_relevance=0.0).hits
+    content = (files / "a.md").read_bytes()
+    assert (hit.chunk.lines, content[slice(*hit.chunk.bytes)].decode()) == ((7, 9), hit.chunk.text)
+    assert space.search("alpha", mode="lexical", min_relevance=0.0).hits == ()
+
+
+def test_a_file_that_fails_is_named_and_its_old_chunks_stay(
+    files: Path, make_space: MakeSpace
+) -> None:
+    (files / "a.md").write_text("alpha", "utf-8")
+    (files / "b.md").write_text("beta", "utf-8")
+    make_space().index()
+    (files / "a.md").write_bytes(b"\x00\x01\x02binary\x00")
+    (files / "c.md").write_text("gamma", "utf-8")
+
+    report = make_space().index()
+
+    assert [failed.path for failed in report.failed] == ["a.md"]
+    assert (report.added, report.chunks) == (("c.md",), 3)
+    assert [failed.path for failed in make_space().index().failed] == ["a.md"]
+
+
+@pytest.mark.parametrize("options", [{"max_tokens": 100}, {"dimension": 32}])
+def test_another_model_is_never_mixed_in(
+    files: Path, make_space: MakeSpace, options: dict[str, object]
+) -> None:
+    (files / "a.md").write_text("alpha", "utf-8")
+    (files / "b.md").write_text("beta", "utf-8")
+    make_space().index()
+    (files / "b.md").write_bytes(b"\x00\x00 unreadable now")
+    with pytest.raises(RagloomError, match="another model"):
+        make_space(embedder_options=options).search("alpha")
+
+    report = make_space(embedder_options=options).index()
+
+    assert (report.embedded, report.chunks) == (2, 2)
+    space = make_space(embedder_options=options)
+    assert stored(space) == answered(space)
+    assert space.search("alpha", min_relevance=0.0, mode="dense").hits[0].cosine == pytest.approx(1)
+
+
+def test_another_chunker_cuts_every_file_again(files: Path, make_space: MakeSpace) -> None:
+    from ragloom.config import Part
+
+    (files / "a.md").write_text("# One\n\nalpha\n\n## Two\n\nbeta\n", "utf-8")
+    assert make_space().index().chunks == 2
+    coarse = Part(name="heading", options={"levels": [1]})
+
+    assert make_space(chunker=coarse).index().chunks == 1
+
+
+def test_a_store_that_lost_its_chunks_is_written_again(files: Path, make_space: MakeSpace) -> None:
+    write_sections(files / "big.md")
+    space = make_space()
+    space.index()
+    space.store.open(space="notes", dimension=64, directory=space.directory / "store")
+    space.store.delete(sorted(ids(space))[:30])
+    space.store.close()
+    (files / "a.md").write_text("alpha", "utf-8")
+
+    report = make_space().index()
+
+    assert (report.embedded, report.chunks) == (1, SECTIONS + 1)
+    assert stored(make_space()) == answered(make_space())
+
+
+def test_another_store_gets_everything_without_embedding(
+    files: Path, make_space: MakeSpace
+) -> None:
+    write_sections(files / "big.md")
+    make_space(store="sqlite").index()
+
+    report = make_space(store="file").index()
+
+    assert (report.embedded, report.chunks) == (0, SECTIONS)
+    assert stored(make_space(store="file")) == answered(make_space(store="file"))
+
+
+class Failing(HashingEmbedder):
+    """Breaks down after some texts, as a process may at any moment."""
+
+    left = 300
+
+    def embed_passages(self, texts: Sequence[str]) -> Embeddings:
+        """The vectors, while the luck lasts."""
+        type(self).left -= len(texts)
+        if type(self).left < 0:
+            raise KeyboardInterrupt
+        return super().embed_passages(texts)
+
+
+def test_an_interrupted_run_does_not_embed_again(files: Path, make_space: MakeSpace) -> None:
+    for name in ("a", "b", "c", "d"):
+        text = "\n".join(f"# {name}{n}\n\nParagraph {name} {n}.\n" for n in range(SECTIONS))
+        (files / f"{name}.md").write_text(text, "utf-8")
+    with pytest.raises(KeyboardInterrupt):
+        make_space(embedder=Failing).index()
+
+    report = make_space().index()
+
+    assert (report.chunks, report.embedded) == (400, 400 - 256)
+
+
+def test_a_run_interrupted_after_it_wrote_to_the_store_leaves_no_orphans(
+    files: Path, make_space: MakeSpace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (files / "a.md").write_text("alpha", "utf-8")
+    make_space().index()
+    (files / "a.md").write_text("never published", "utf-8")
+    space = make_space()
+    with monkeypatch.context() as patch:
+        patch.setattr("ragloom.indexing.publish", lambda *_, **__: exec("raise KeyboardInterrupt"))
+        with pytest.raises(KeyboardInterrupt):
+            space.index()
+    assert answered(make_space()).values() != stored(make_space()).values()
+
+    (files / "a.md").write_text("alpha", "utf-8")
+    make_space().index()
+
+    assert list(answered(make_space()).values()) == ["alpha"]
+    assert stored(make_space()) == answered(make_space())
+
+
+def test_the_store_is_made_again_from_the_snapshot(files: Path, make_space: MakeSpace) -> None:
+    write_sections(files / "big.md")
+    space = make_space()
+    space.index()
+    for path in (space.directory / "store").iterdir():
+        path.unlink()
+
+    assert make_space().repair() == SECTIONS
+    assert stored(make_space()) == answered(make_space())
+
+
+def test_the_snapshot_is_made_again_from_the_store(files: Path, make_space: MakeSpace) -> None:
+    write_sections(files / "big.md")
+    space = make_space()
+    space.index()
+    (space.directory / "CURRENT").unlink()
+
+    assert make_space().repair() == SECTIONS
+    assert paths(make_space(), word(7)) == ["big.md"]
+    report = make_space().index()
+    assert (report.embedded, report.chunks) == (0, SECTIONS)
+
+
+def test_the_same_files_make_the_same_bytes(
+    files: Path, make_space: MakeSpace, tmp_path: Path
+) -> None:
+    write_sections(files / "big.md")
+    (files / "a.md").write_text("alpha", "utf-8")
+
+    def generation() -> dict[str, bytes]:
+        space = make_space()
+        space.index()
+        folder = space.snapshot().directory
+        return {
+            name: (folder / name).read_bytes()
+            for name in ("vectors.npy", "chunks.jsonl", "chunks.npy")
+        }
+
+    first = generation()
+    (files / ".ragloom").rename(tmp_path / "before")
+    assert generation() == first
+
+
+def test_the_state_folder_ignores_itself(files: Path, make_space: MakeSpace) -> None:
+    (files / "a.md").write_text("alpha", "utf-8")
+    make_space().index()
+
+    assert "*" in (files / ".ragloom" / ".gitignore").read_text("utf-8").splitlines()

@@ -1,0 +1,25 @@
+"""Write the lowest release that pyproject.toml admits of every dependency, as pip constraints."""
+
+import sys
+import tomllib
+from pathlib import Path
+
+from packaging.requirements import Requirement
+
+PYPROJECT = Path(__file__).parents[2] / "pyproject.toml"
+
+
+def lowest_pins() -> list[str]:
+    """``name==version`` for every requirement, sorted; ragloom's own extras are left out."""
+    project = tomllib.loads(PYPROJECT.read_text("utf-8"))["project"]
+    lines = [*project["dependencies"], *sum(project["optional-dependencies"].values(), [])]
+    pins = set()
+    for requirement in map(Requirement, lines):
+        if requirement.name != project["name"]:
+            (lower,) = (bound for bound in requirement.specifier if bound.operator in {">=", "=="})
+            pins.add(f"{requirement.name}=={lower.version}")
+    return sorted(pins)
+
+
+if __name__ == "__main__":
+    Path(sys.argv[1]).write_text("\n".join([*lowest_pins(), ""]), "utf-8")

@@ -1,0 +1,208 @@
+"""Every store, each in a fresh place, and a real Milvus server where one is installed."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ragloom.protocols import Embeddings, Store
+from ragloom.types import Chunk, Lines, Metadata, Span
+from ragloom_local.file import FileStore
+from ragloom_local.memory import MemoryStore
+from ragloom_local.sqlite import SqliteStore
+
+DIMENSION = 4
+SERVER_VARIABLE = "RAGLOOM_TEST_MILVUS_SERVER"
+PATIENCE = 60
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where a test's chunks lie.
+
+    Attributes:
+        name: The store's name, such as ``milvus-lite``.
+        make: Makes another object of the same store.
+        space: The space to open.
+        directory: The folder to give to ``open``.
+        persistent: Another object, and another process, see what this one wrote.
+        call: An expression that makes the store in another process.
+    """
+
+    name: str
+    make: Callable[[], Store]
+    space: str
+    directory: Path
+    persistent: bool
+    call: str
+
+    def open(self, *, space: str | None = None, dimension: int = DIMENSION) -> Store:
+        store = self.make()
+        store.open(space=space or self.space, dimension=dimension, directory=self.directory)
+        return store
+
+
+@pytest.fixture(scope="session")
+def make_chunk() -> Callable[..., Chunk]:
+    def make(
+        name: str,
+        *,
+        uri: str = "docs/a.md",
+        text: str = "some text",
+        metadata: Metadata | None = None,
+    ) -> Chunk:
+        return Chunk(
+            id=name,
+            uri=uri,
+            text=text,
+            span=Span(10, 10 + len(text)),
+            lines=Lines(2, 3),
+            bytes=Span(11, 11 + len(text.encode())),
+            headings=("Guide", 'Quotes " \\ and \u00fcnicode \U0001f9f5'),
+            ordinal=3,
+            tokens=7,
+            context="| a | b |",
+            metadata={} if metadata is None else metadata,
+        )
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def unit() -> Callable[..., Embeddings]:
+    def make(*rows: tuple[float, ...]) -> Embeddings:
+        """``(n, 4)`` float32 rows of unit length."""
+        vectors = np.array([(*row, 0, 0, 0, 0)[:DIMENSION] for row in rows], dtype=np.float32)
+        vectors = vectors.reshape(len(rows), DIMENSION)
+        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def milvus_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a real Milvus server, started for this session."""
+    pytest.importorskip("pymilvus", reason="pymilvus is not installed")
+    binary = find_server()
+    if binary is None:
+        pytest.skip(
+            "no milvus-server: pip install milvus (a 2.3 server), or set " + SERVER_VARIABLE
+        )
+    folder = tmp_path_factory.mktemp("milvus-server")
+    with contextlib.ExitStack() as stack:
+        # The server's other ports are chosen by itself; these two have fixed defaults.
+        sockets = [stack.enter_context(socket.socket()) for _ in range(2)]
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        port, internal = (one.getsockname()[1] for one in sockets)
+    log = (folder / "log.txt").open("wb")
+    process = subprocess.Popen(
+        [
+            *([sys.executable] if binary.suffix == ".py" else []),
+            str(binary),
+            *("--data", str(folder / "data")),
+            *("--proxy-port", str(port)),
+            *("--proxy-internal-port", str(internal)),
+        ],
+        stdout=log,
+        stderr=log,
+    )
+    try:
+        wait_for_server(process, port, folder / "log.txt")
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        try:
+            process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        log.close()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def find_server() -> Path | None:
+    """``milvus-server``: named by the environment, on the path, or beside this Python."""
+    named = os.environ.get(SERVER_VARIABLE)
+    if named:
+        return Path(named)
+    beside = Path(sys.executable).parent / "milvus-server"
+    found = shutil.which("milvus-server") or (str(beside) if beside.exists() else None)
+    return Path(found) if found else None
+
+
+def wait_for_server(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
+    from pymilvus import MilvusClient, MilvusException
+
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline and process.poll() is None:
+        with contextlib.suppress(OSError, MilvusException):
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+            client = MilvusClient(uri=f"http://127.0.0.1:{port}", timeout=5)
+            client.list_collections()
+            client.close()
+            return
+        time.sleep(0.2)
+    pytest.fail(f"milvus-server did not start: {log.read_text(errors='replace')[-2000:]}")
+
+
+STORES = ["memory", "file", "sqlite", "milvus-lite", "milvus-server"]
+
+
+@pytest.fixture(
+    params=[
+        pytest.param(name, marks=[pytest.mark.server] if name == "milvus-server" else [])
+        for name in STORES
+    ]
+)
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
+    name: str = request.param
+    space = "docs"
+    directory = tmp_path / "space"
+    directory.mkdir()
+    match name:
+        case "memory":
+            store = MemoryStore()
+            make: Callable[[], Store] = lambda: store  # noqa: E731
+            call = ""
+        case "file":
+            make, call = FileStore, "__import__('ragloom_local.file').file.FileStore()"
+        case "sqlite":
+            make, call = SqliteStore, "__import__('ragloom_local.sqlite').sqlite.SqliteStore()"
+        case _:
+            pytest.importorskip("milvus_lite", reason="milvus-lite is not installed")
+            from ragloom_milvus.store import MilvusStore
+
+            uri = request.getfixturevalue("milvus_server") if name == "milvus-server" else ""
+            make = lambda: MilvusStore(uri=uri, patience=0.5)  # noqa: E731
+            call = f"__import__('ragloom_milvus.store').store.MilvusStore(uri={uri!r})"
+            if uri:
+                # Making a collection takes the server seconds: all tests share one, emptied.
+                space = "shared by all tests"
+                empty(make(), space, directory)
+    return Place(
+        name=name,
+        make=make,
+        space=space,
+        directory=directory,
+        persistent=name != "memory",
+        call=call,
+    )
+
+
+def empty(store: Store, space: str, directory: Path) -> None:
+    store.open(space=space, dimension=DIMENSION, directory=directory)
+    names = [chunk.id for chunks, _ in store.scan() for chunk in chunks]
+    store.delete(names)
+    store.close()

@@ -1,0 +1,45 @@
+"""What a user's type checker sees. Checked by `tox -e typing`, never run."""
+
+from collections.abc import Mapping
+from typing import assert_type
+
+from ragloom import (
+    Chunker,
+    Embedder,
+    Formatter,
+    Loader,
+    NoOptions,
+    PluginHost,
+    PluginInfo,
+    Provider,
+    Store,
+    hookimpl,
+)
+from ragloom.testing.fakes import HashingEmbedder, HashingOptions, hashing_provider
+
+
+def parts(host: PluginHost) -> None:
+    assert_type(host.loaders(), Mapping[str, Loader])
+    assert_type(host.loader("markdown"), Loader)
+    assert_type(host.chunker("heading", {"levels": (1, 2)}), Chunker)
+    assert_type(host.embedder("onnx", {"threads": "2"}), Embedder)
+    assert_type(host.store("milvus"), Store)
+    assert_type(host.formatter("text"), Formatter)
+    assert_type(host.plugins(), tuple[PluginInfo, ...])
+
+
+def fakes() -> Embedder:
+    assert_type(hashing_provider(), Provider[Embedder])
+    return HashingEmbedder(HashingOptions(dimension=8))
+
+
+@hookimpl
+def ragloom_embedders() -> list[Provider[Embedder]]:
+    return [
+        Provider(name="a", summary="", create=lambda _: HashingEmbedder()),
+        Provider(name="b", summary="", create=make),
+    ]
+
+
+def make(_: NoOptions) -> HashingEmbedder:
+    return HashingEmbedder()
