@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 
@@ -18,6 +20,8 @@ else:
 
 pytest_plugins = ["ragloom.testing.fixtures"]
 
+BuildWheel: TypeAlias = Callable[[Path, Path], None]
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -28,15 +32,20 @@ def root() -> Path:
 
 
 @pytest.fixture(scope="session")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def build_wheel() -> BuildWheel:
+    """Build a project's wheel into a folder, with the hatchling of this environment."""
+
+    def build(project: Path, folder: Path) -> None:
+        command = ["-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder)]
+        subprocess.run([sys.executable, *command, str(project)], check=True, capture_output=True)
+
+    return build
+
+
+@pytest.fixture(scope="session")
+def wheel(build_wheel: BuildWheel, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel of ragloom, built once a session."""
     folder = tmp_path_factory.mktemp("wheel")
     build_wheel(ROOT, folder)
     (built,) = folder.glob("ragloom-*.whl")
     return built
-
-
-def build_wheel(project: Path, folder: Path) -> None:
-    """Build a project's wheel into ``folder`` with the hatchling of this environment."""
-    command = ["-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(project)]
-    subprocess.run([sys.executable, *command], check=True, capture_output=True, text=True)

@@ -61,9 +61,7 @@ class FileEntry:
 def fingerprint(status: os.stat_result) -> Fingerprint:
     """The fingerprint to keep; one that never matches where the file may still be changing."""
     trusted = os.name != "nt" and time.time_ns() - status.st_ctime_ns > _RACY_NS
-    return Fingerprint(
-        status.st_size, status.st_mtime_ns, status.st_ctime_ns if trusted else 0
-    )
+    return Fingerprint(status.st_size, status.st_mtime_ns, status.st_ctime_ns if trusted else 0)
 
 
 def unchanged(entry: FileEntry, status: os.stat_result) -> bool:

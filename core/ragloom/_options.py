@@ -106,7 +106,9 @@ def _coerce(value: object, hint: object, part: str) -> object:
     if not isinstance(hint, type):
         raise _Mismatch
     if issubclass(hint, Enum):
-        return value if isinstance(value, hint) else _one_of(value, {one.value: one for one in hint})
+        return (
+            value if isinstance(value, hint) else _one_of(value, {one.value: one for one in hint})
+        )
     if dataclasses.is_dataclass(hint):
         return _nested(value, hint, part)
     if hint in _SCALARS:

@@ -53,9 +53,7 @@ def byte_offsets(text: str, offsets: Iterable[int], encoding: str) -> dict[int, 
     return found
 
 
-def make_chunks(
-    document: Document, pieces: Iterable[Piece], counter: TokenCounter
-) -> list[Chunk]:
+def make_chunks(document: Document, pieces: Iterable[Piece], counter: TokenCounter) -> list[Chunk]:
     """Turn what a chunker said into chunks.
 
     Args:

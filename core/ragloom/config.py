@@ -28,7 +28,7 @@ from ragloom.errors import ConfigError
 from ragloom.types import Json
 from ragloom.yamlfile import YamlFile, read_yaml
 
-__all__ = ["CONFIG_NAME", "PARTS", "Part", "Settings", "SpaceSettings", "load_settings"]
+__all__ = ["CONFIG_NAME", "PARTS", "Part", "Settings", "SpaceSettings", "check_space_name", "load_settings"]
 
 CONFIG_NAME = "ragloom.yaml"
 PARTS = ("chunker", "embedder", "store", "formatter")
@@ -129,7 +129,7 @@ def load_settings(
     if not isinstance(declared, Mapping):
         raise _wrong(file, ("spaces",), "a mapping of names to settings", declared)
     for name, values in declared.items():
-        _check_name(name, file)
+        check_space_name(name, file.place("spaces", name))
         if not isinstance(values, Mapping):
             raise _wrong(file, ("spaces", name), "a mapping such as {sources: [docs]}", values)
         own_values = _apply(defaults, values, file, ("spaces", name), origins)
@@ -142,10 +142,19 @@ def load_settings(
     )
 
 
-def _check_name(name: str, file: YamlFile) -> None:
+def check_space_name(name: str, place: str = "") -> None:
+    """Refuse a name that no folder can have.
+
+    Args:
+        name: Of a space.
+        place: Where it was written, for the message.
+
+    Raises:
+        ConfigError: It holds a slash or the like.
+    """
     if not name or name.startswith(".") or any(c in name for c in '/\\:*?"<>|\0') or len(name) > 80:
         message = (
-            f"{file.place('spaces', name)}: {name!r} cannot name a space: it names a folder, so no "
+            f"{place}{': ' if place else ''}{name!r} cannot name a space: it names a folder, so no "
             "slashes, colons or wildcards, no leading dot, and at most 80 characters"
         )
         raise ConfigError(message)

@@ -115,7 +115,9 @@ def _refuse_binary(content: bytes) -> None:
     head = content[:65536]
     controls = len(head) - len(head.translate(None, _BINARY))
     if controls > len(head) * _BINARY_SHARE and _unmarked_utf16(content) is None:
-        message = f"binary content: {controls} of its first {len(head)} bytes are control characters"
+        message = (
+            f"binary content: {controls} of its first {len(head)} bytes are control characters"
+        )
         raise SourceError(message)
 
 

@@ -60,9 +60,10 @@ class Budget:
 
     @property
     def additive(self) -> bool:
-        """The counts of two texts add up where white space stands between them.
+        """Counts of texts add up where one ends or the next begins with a space, tab or line end.
 
-        A counter says so with an attribute ``additive = True``: no token of its spans white space.
+        A counter of which that is so says it with an attribute ``additive = True``, which saves
+        counting a text again after counting its parts.
         """
         return bool(getattr(self.counter, "additive", False))
 
@@ -165,7 +166,9 @@ def _split_words(text: str, start: int, end: int, budget: Budget) -> list[Atom]:
             if allowed > 1:
                 allowed = max(allowed - (tokens - limit), allowed // 2)
                 end_of_token = _token_end(token_starts, first + allowed, part)
-                stop = _between_words(part, position, min(stop - 1, max(end_of_token, position + 1)))
+                stop = _between_words(
+                    part, position, min(stop - 1, max(end_of_token, position + 1))
+                )
             else:
                 stop = position + (stop - position) // 2
             tokens = budget.counter.count(part[position:stop])

@@ -203,6 +203,9 @@ def _named_file(path: Path, choice: _Choice) -> Iterator[Found]:
 
 def _file(path: str, uri: str, allowed: Sequence[Path]) -> Iterator[Found]:
     source = Source(uri=uri, path=Path(path))
+    if not _is_unicode(uri):
+        yield Found(source=source, problem="its name is not valid UTF-8: rename it to index it")
+        return
     if is_secret(os.path.basename(path)):
         yield Found(source=source, left_out="looks like a secret: left out")
         return
@@ -219,6 +222,15 @@ def _file(path: str, uri: str, allowed: Sequence[Path]) -> Iterator[Found]:
         return
     modified = status.st_mtime_ns / 1e9
     yield Found(source=Source(uri=uri, path=Path(path), modified=modified), status=status)
+
+
+def _is_unicode(name: str) -> bool:
+    """Whether a name can be written in JSON and stores; undecodable bytes in one cannot."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _left_out(path: str, choice: _Choice, why: str) -> Found:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,9 +15,9 @@ from types import TracebackType
 from ragloom._host import PluginHost
 from ragloom._manifest import content_hash, unchanged
 from ragloom.chunking import make_chunks
-from ragloom.config import Settings, SpaceSettings, load_settings
+from ragloom.config import Settings, SpaceSettings, check_space_name, load_settings
 from ragloom.errors import ConfigError, NotIndexedError, SourceError
-from ragloom.indexing import Indexer, Progress
+from ragloom.indexing import LOCK_TIMEOUT, Indexer, Progress
 from ragloom.protocols import Chunker, Embedder, Formatter, Loader, Store
 from ragloom.snapshot import Snapshot, current_generation
 from ragloom.types import Condition, Hit, IndexReport, Piece, SearchResult, Source, Span
@@ -25,6 +26,7 @@ from ragloom.walking import Found, resolve_roots, walk
 __all__ = ["STATE_FOLDER", "Space", "SpaceStatus", "Workspace"]
 
 STATE_FOLDER = ".ragloom"
+_RECORD = "space.json"  # the sources of a space that no settings file declares
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,8 +96,7 @@ class Workspace:
 
     def spaces(self) -> Sequence[str]:
         """The names of the spaces that the settings declare or that were indexed, sorted."""
-        folder = self.state / "spaces"
-        indexed = {entry.name for entry in folder.iterdir()} if folder.is_dir() else set()
+        indexed = {current.parent.name for current in self.state.glob("spaces/*/CURRENT")}
         return sorted({*self.settings.spaces, *indexed})
 
     def space(self, name: str = "default", *, settings: SpaceSettings | None = None) -> Space:
@@ -103,9 +104,21 @@ class Workspace:
 
         Args:
             name: The space.
-            settings: How it is made; what ``ragloom.yaml`` says, by default.
+            settings: How it is made; what ``ragloom.yaml`` says, by default. A space that it does
+                not declare keeps the sources that it was indexed with.
+
+        Raises:
+            ConfigError: The name cannot be that of a folder.
         """
-        return Space(self, name, settings or self.settings.space(name))
+        check_space_name(name)
+        return Space(self, name, settings or self._settings_of(name))
+
+    def _settings_of(self, name: str) -> SpaceSettings:
+        settings = self.settings.space(name)
+        record = self.state / "spaces" / name / _RECORD
+        if name in self.settings.spaces or not record.is_file():
+            return settings
+        return replace(settings, sources=tuple(json.loads(record.read_bytes())["sources"]))
 
     def space_for(self, paths: Sequence[str | os.PathLike[str]]) -> Space:
         """The space made of exactly these files and folders, relative to the current directory."""
@@ -114,6 +127,8 @@ class Workspace:
         for name, declared in self.settings.spaces.items():
             if set(declared.sources) == set(sources):
                 return self.space(name)
+        if set(self.settings.defaults.sources) == set(sources):
+            return self.space()
         settings = replace(self.settings.defaults, sources=sources)
         return self.space(_name_of(sources), settings=settings)
 
@@ -204,12 +219,19 @@ class Space:
             exclude=self.settings.exclude,
         )
 
-    def index(self, *, full: bool = False, progress: Progress | None = None) -> IndexReport:
+    def index(
+        self,
+        *,
+        full: bool = False,
+        progress: Progress | None = None,
+        timeout: float = LOCK_TIMEOUT,
+    ) -> IndexReport:
         """Bring the index up to date with the files.
 
         Args:
             full: Read and cut every file again, changed or not.
             progress: Called with a stage, how much of it is done, and of how much.
+            timeout: Seconds to wait for another run on the same space.
 
         Raises:
             SourceError: A source does not exist.
@@ -217,8 +239,9 @@ class Space:
             StoreError: The store failed; the last index goes on answering.
             ModelError: The model failed; nothing was written.
         """
+        resolve_roots(self.settings.sources, self.workspace.root)  # before anything is created
         self._prepare()
-        return self._indexer(progress).run(full=full)
+        return self._indexer(progress).run(full=full, timeout=timeout)
 
     def repair(self, *, progress: Progress | None = None) -> int:
         """Make the store again from the snapshot, or the snapshot from the store; nothing is embedded.
@@ -319,6 +342,15 @@ class Space:
         ignore = self.workspace.state / ".gitignore"
         if not ignore.exists():
             ignore.write_text("# Made by ragloom; can be made again by 'ragloom index'.\n*\n", "utf-8")
+        record = self.directory / _RECORD
+        if self.settings.sources == self.workspace.settings.space(self.name).sources:
+            record.unlink(missing_ok=True)
+            return
+        text = json.dumps({"sources": self.settings.sources})
+        if not record.is_file() or record.read_text("utf-8") != text:
+            temporary = record.with_suffix(".tmp")
+            temporary.write_text(text, "utf-8")
+            temporary.replace(record)
 
     def _indexer(self, progress: Progress | None) -> Indexer:
         return Indexer(

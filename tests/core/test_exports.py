@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import ragloom
-from ragloom import hookspecs, protocols, types
 from ragloom import errors as error_tree
+from ragloom import hookspecs, protocols, types
 
 CORE = Path(ragloom.__file__).parent
 MODULES = sorted(path.stem for path in CORE.glob("*.py") if not path.name.startswith("_"))

@@ -3,6 +3,7 @@
 import importlib.util
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 
@@ -11,7 +12,9 @@ import pytest
 
 @pytest.fixture(scope="module")
 def commands(root):
-    blocks = re.findall(r"```(?:sh|console)\n(.*?)```", (root / "README.md").read_text("utf-8"), re.S)
+    blocks = re.findall(
+        r"```(?:sh|console)\n(.*?)```", (root / "README.md").read_text("utf-8"), re.DOTALL
+    )
     return [block.strip().removeprefix("$ ") for block in blocks[:2]]
 
 
@@ -41,8 +44,7 @@ def test_the_first_command_answers_with_file_and_line(commands, root, tmp_path):
     arguments = shlex.split(commands[0].rsplit("&&", 1)[1])[1:]
     folders = [argument for argument in arguments if (root / argument).is_dir()]
     for folder in folders:
-        (tmp_path / folder).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / folder).symlink_to(root / folder)
+        shutil.copytree(root / folder, tmp_path / folder)
     done = subprocess.run(
         [sys.executable, "-m", "ragloom", *arguments],
         cwd=tmp_path,
@@ -51,4 +53,6 @@ def test_the_first_command_answers_with_file_and_line(commands, root, tmp_path):
         text=True,
     )
     assert folders
-    assert re.search(rf"^{re.escape(folders[0].rstrip('/'))}/\S+\.md:\d+", done.stdout, re.M)
+    assert re.search(
+        rf"^{re.escape(folders[0].rstrip('/'))}/\S+\.md:\d+", done.stdout, re.MULTILINE
+    )

@@ -1,5 +1,6 @@
 """Write the lowest release that pyproject.toml admits of every dependency, as pip constraints."""
 
+import itertools
 import sys
 import tomllib
 from pathlib import Path
@@ -12,7 +13,8 @@ PYPROJECT = Path(__file__).parents[2] / "pyproject.toml"
 def lowest_pins() -> list[str]:
     """``name==version`` for every requirement, sorted; ragloom's own extras are left out."""
     project = tomllib.loads(PYPROJECT.read_text("utf-8"))["project"]
-    lines = [*project["dependencies"], *sum(project["optional-dependencies"].values(), [])]
+    extras = project["optional-dependencies"].values()
+    lines = [*project["dependencies"], *itertools.chain.from_iterable(extras)]
     pins = set()
     for requirement in map(Requirement, lines):
         if requirement.name != project["name"]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from ragloom import __version__
-from ragloom.cli._group import CommandSpec, LazyGroup, short_help_of
+from ragloom.cli._group import CommandSpec, LazyGroup
 from ragloom.cli._options import common_options
 
 __all__ = ["cli", "main"]
@@ -36,7 +36,7 @@ Examples:
   ragloom index docs/ adr/
   ragloom COMMAND --help""",
 )
-@click.version_option(__version__, "-V", "--version", prog_name="ragloom", message="%(prog)s %(version)s")
+@click.version_option(__version__, "--version", message="ragloom %(version)s")
 @common_options
 @click.pass_context
 def cli(context: click.Context) -> None:
@@ -50,5 +50,3 @@ def main() -> None:
     """Run the command line and end the process with its exit code."""
     cli.main(prog_name="ragloom")
 
-
-_ = short_help_of

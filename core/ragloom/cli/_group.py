@@ -12,9 +12,7 @@ from ragloom._spelling import did_you_mean
 from ragloom.cli._edge import run_to_exit_code
 from ragloom.cli._session import Session
 
-__all__ = ["Command", "CommandSpec", "LazyGroup"]
-
-COMMON = "common_option"
+__all__ = ["Command", "CommandSpec", "CommonOption", "LazyGroup"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +35,10 @@ class CommandSpec:
         return cast("click.Command", getattr(import_module(module), attribute))
 
 
+class CommonOption(click.Option):
+    """An option that every command has."""
+
+
 class Command(click.Command):
     """A command whose common options stand apart in its help."""
 
@@ -50,9 +52,10 @@ class Command(click.Command):
         own: list[tuple[str, str]] = []
         common: list[tuple[str, str]] = []
         for param in self.get_params(ctx):
-            record = param.get_help_record(ctx)
+            record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
             if record is not None:
-                (common if hasattr(param, COMMON) or param.name == "help" else own).append(record)
+                shared = isinstance(param, CommonOption) or param.name == "help"
+                (common if shared else own).append(record)
         for title, records in (("Options", own), ("Common options", common)):
             if records:
                 with formatter.section(title):
@@ -120,11 +123,16 @@ class LazyGroup(click.Group):
     ) -> object:
         """As click's; unless ``standalone_mode`` is off, every failure becomes a line and a code."""
 
+        session = extra.setdefault("obj", Session())
+
         def run() -> object:
             return super(LazyGroup, self).main(
-                args, prog_name, standalone_mode=False, **extra  # type: ignore[arg-type]
+                args,
+                prog_name,
+                standalone_mode=False,
+                **extra,  # type: ignore[arg-type]
             )
 
         if not standalone_mode:
             return run()
-        raise SystemExit(run_to_exit_code(run))
+        raise SystemExit(run_to_exit_code(run, cast("Session", session)))

@@ -6,11 +6,13 @@ Only blocks are parsed, no inlines: that is all a chunker needs, and eight times
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 from markdown_it import MarkdownIt
+from markdown_it.parser_block import RuleFuncBlockType
+from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 
 from ragloom.chunking import line_starts
@@ -31,6 +33,17 @@ _KINDS = {
     "hr": "rule",
 }
 _CONTAINERS = frozenset({"list", "item", "quote"})
+
+_FIRST = {
+    "fence": "`~",
+    "blockquote": ">",
+    "hr": "*-_",
+    "list": "*-+0123456789",
+    "reference": "[",
+    "html_block": "<",
+    "heading": "#",
+}
+"""The first characters of what each rule matches."""
 
 _DEEPEST = 100
 """Nesting that is followed; markdown-it-py's own 20 makes ten nested lists swallow what comes after."""
@@ -72,9 +85,49 @@ class Parsed:
 
 @cache
 def _parser() -> MarkdownIt:
+    """markdown-it-py for CommonMark, blocks only."""
     parser = MarkdownIt("commonmark", {"maxNesting": _DEEPEST})
     parser.core.ruler.enableOnly(["block"])
+    _gate_rules(parser)
     return parser
+
+
+def _gate_rules(parser: MarkdownIt) -> None:
+    """Call a rule only for a line that begins like something it can match.
+
+    The parser offers every line to every rule that could begin or end a block there. Most rules match
+    one of a few first characters only, so that one look at the line replaces all of their calls where
+    it begins with anything else, as nearly every line does.
+    """
+    ruler = parser.block.ruler
+    named = {rule.name: rule.fn for rule in ruler.__rules__ if rule.name in _FIRST}
+    chains = {
+        name: ruler.getRules(name) for name in ("paragraph", "reference", "blockquote", "list")
+    }
+    ruler.disable(list(named))
+    ruler.after("code", "gated", _gate(named, list(named.values())))
+    for chain, rules in chains.items():
+        # Last of the rules that begin a block, where a paragraph has matched before them.
+        ruler.push(f"end_{chain}", _gate(named, rules), {"alt": [chain]})
+
+
+def _gate(
+    named: Mapping[str, RuleFuncBlockType], rules: Sequence[RuleFuncBlockType]
+) -> RuleFuncBlockType:
+    """One rule in place of ``rules``, which are tried in their order."""
+    by_first: dict[str, list[RuleFuncBlockType]] = {}
+    for name, rule in named.items():
+        for character in _FIRST[name] if rule in rules else "":
+            by_first.setdefault(character, []).append(rule)
+
+    def gate(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:  # noqa: FBT001
+        first = state.bMarks[start_line] + state.tShift[start_line]
+        for rule in by_first.get(state.src[first : first + 1], ()):
+            if rule(state, start_line, end_line, silent):
+                return True
+        return False
+
+    return gate
 
 
 def parse(text: str) -> Parsed:
@@ -102,7 +155,12 @@ def children(parsed: Parsed, block: Block) -> list[Block]:
 
 
 def _blocks(
-    tokens: Sequence[Token], first: int, last: int, level: int, lines: list[int], extent: tuple[int, int]
+    tokens: Sequence[Token],
+    first: int,
+    last: int,
+    level: int,
+    lines: list[int],
+    extent: tuple[int, int],
 ) -> list[Block]:
     """The blocks of one level among ``tokens[first:last]``, stretched to tile ``extent``."""
     found: list[tuple[int, int, int]] = []
@@ -131,4 +189,3 @@ def _blocks(
             )
         )
     return blocks
-

@@ -79,7 +79,10 @@ class _Cutter:
             return
         context, cost = self._context(self._above(region))
         if self._fits(region, span, cost):
-            yield from self._checked(span, self._path(region), context)
+            if self._budget.additive:  # Blocks begin after a line end.
+                yield Piece(span=span, headings=self._path(region), context=context)
+            else:
+                yield from self._checked(span, self._path(region), context)
             return
         parts = subsections(self._text, self._blocks, region)
         if parts == [region]:
@@ -117,8 +120,7 @@ class _Cutter:
         spent = cost
         for part in self._parts(region, max(limit - max(cost, inner_cost), 1)):
             if filled and (
-                spent + part.tokens > limit
-                or part.end - filled[0].start > self._budget.characters
+                spent + part.tokens > limit or part.end - filled[0].start > self._budget.characters
             ):
                 yield from self._emit(filled, path, context)
                 filled = []
@@ -142,24 +144,28 @@ class _Cutter:
 
     def _emit(self, parts: Sequence[Part], path: tuple[str, ...], context: str) -> Iterator[Piece]:
         span = stripped(self._text, parts[0].start, parts[-1].end) if parts else None
-        if span is not None:
+        if span is None:
+            return
+        blanks = all(self._text[part.start - 1] in " \t\n\r" for part in parts[1:])
+        if blanks and self._budget.additive:
+            yield Piece(span=span, headings=path, context=context)
+        else:
             yield from self._checked(span, path, context)
 
     def _checked(self, span: Span, path: tuple[str, ...], context: str) -> Iterator[Piece]:
         """One piece; more only if its parts count more together than one by one."""
-        if not self._budget.additive:
-            count = self._budget.counter.count
-            text = self._text[slice(*span)]
-            excess = count(join_context(context, text)) - self._budget.tokens
-            if excess > 0 and len(text) > 1:
-                smaller = self._budget.of(max(count(text) - excess - 1, 1))
-                boundaries = (line_starts_within, sentences)
-                for atom in split_to_fit(self._text, *span, budget=smaller, boundaries=boundaries):
-                    inner = stripped(self._text, atom.start, atom.end)
-                    if inner is not None:
-                        yield from self._checked(inner, path, context)
-                return
-        yield Piece(span=span, headings=path, context=context)
+        count = self._budget.counter.count
+        text = self._text[slice(*span)]
+        excess = count(join_context(context, text)) - self._budget.tokens
+        if excess <= 0 or len(text) == 1:
+            yield Piece(span=span, headings=path, context=context)
+            return
+        smaller = self._budget.of(max(count(text) - excess - 1, 1))
+        boundaries = (line_starts_within, sentences)
+        for atom in split_to_fit(self._text, *span, budget=smaller, boundaries=boundaries):
+            inner = stripped(self._text, atom.start, atom.end)
+            if inner is not None:
+                yield from self._checked(inner, path, context)
 
     def _extent(self, region: Region) -> tuple[int, int]:
         return self._blocks[region.first].start, self._blocks[region.last - 1].end

@@ -62,9 +62,7 @@ def subsections(text: str, blocks: Sequence[Block], region: Region) -> list[Regi
     return _cut(text, blocks, region, cuts)
 
 
-def _cut(
-    text: str, blocks: Sequence[Block], region: Region, cuts: Sequence[int]
-) -> list[Region]:
+def _cut(text: str, blocks: Sequence[Block], region: Region, cuts: Sequence[int]) -> list[Region]:
     """Cut, and fold every part that says nothing into the part below it."""
     edges = [*cuts, region.last]
     parts = [Region(cut, edge, cut) for cut, edge in zip(cuts, edges[1:], strict=True)]

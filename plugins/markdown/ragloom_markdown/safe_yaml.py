@@ -8,7 +8,7 @@ alias can grow without bound, and every scalar follows the core schema of YAML 1
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import math
 import re
 from collections.abc import Iterator, Mapping
@@ -148,7 +148,7 @@ class _Builder:
     def _refuses(self, tag: str | None) -> bool:
         if tag is None or tag == "!" or tag in _TAGS:
             return False
-        self._warnings.append(f"the tag {tag.replace(_CORE, '!!')} is refused; its value is left out")
+        self._warnings.append(f"the value tagged {tag.replace(_CORE, '!!')} is left out")
         return True
 
     def _remember(self, anchor: str | None, value: _Value, size: int) -> None:
@@ -229,10 +229,10 @@ def _iso(match: re.Match[str]) -> str:
     """A date or a time in ISO form; as written where the calendar has no such day."""
     part = match.groupdict()
     try:
-        day = datetime.date(int(part["year"]), int(part["month"]), int(part["day"]))
+        day = dt.date(int(part["year"]), int(part["month"]), int(part["day"]))
         if part["hour"] is None:
             return day.isoformat()
-        clock = datetime.time(int(part["hour"]), int(part["minute"]), int(part["second"]))
+        clock = dt.time(int(part["hour"]), int(part["minute"]), int(part["second"]))
     except ValueError:
         return match[0]
     fraction = f".{part['fraction']}" if part["fraction"] else ""

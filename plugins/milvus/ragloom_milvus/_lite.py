@@ -21,7 +21,7 @@ from ragloom.errors import MissingDependencyError, StoreDamagedError, StoreError
 from ragloom.protocols import Embeddings
 from ragloom_milvus import _lock
 from ragloom_milvus._files import check_collection
-from ragloom_milvus._rows import EXTRA, ID, TEXT, URI, VECTOR, Candidate, Row
+from ragloom_milvus._rows import EXTRA, ID, TEXT, URI, VECTOR, Candidate, Row, quoted
 
 if TYPE_CHECKING:
     from milvus_lite import Collection, CollectionSchema, MilvusLite
@@ -186,12 +186,6 @@ class LiteRows:
         return StoreDamagedError(
             f"the store {self._directory} does not open ({line}); run `ragloom repair`"
         )
-
-
-def quoted(value: str) -> str:
-    """``value`` as a string of Milvus' filter language."""
-    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
 
 
 def _schema(dimension: int) -> CollectionSchema:

@@ -87,6 +87,12 @@ def collection_name(prefix: str, space: str) -> str:
     return "_".join(part for part in (start, readable, digest) if part)
 
 
+def quoted(value: str) -> str:
+    """``value`` as a string Milvus' filter language; only printable ones can be written in it."""
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
 def to_rows(chunks: Sequence[Chunk], vectors: Embeddings, *, metadata: bool) -> list[Row]:
     """One row a chunk; where an id occurs twice, the last one counts.
 
@@ -107,8 +113,8 @@ def to_rows(chunks: Sequence[Chunk], vectors: Embeddings, *, metadata: bool) -> 
     return list(rows.values())
 
 
-def check_lengths(rows: Sequence[Row], limits: Mapping[str, int]) -> None:
-    """Refuse rows with a field longer than its limit.
+def check_rows(rows: Sequence[Row], limits: Mapping[str, int]) -> None:
+    """Refuse rows with a field longer than its limit, or with an id that no expression can name.
 
     Args:
         rows: What is to be written.
@@ -118,6 +124,11 @@ def check_lengths(rows: Sequence[Row], limits: Mapping[str, int]) -> None:
         StoreError: It names the chunk, the field and the limit.
     """
     for row in rows:
+        if not row[ID].isprintable():
+            raise StoreError(
+                f"chunk {row[ID]!a} of {row[URI]!a}: Milvus takes no id with control characters: "
+                "nothing was written"
+            )
         for field, limit in limits.items():
             value = row.get(field)
             text = value if isinstance(value, str) else dump_json(value)

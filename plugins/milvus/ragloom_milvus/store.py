@@ -18,7 +18,7 @@ from ragloom_milvus._expressions import narrowing
 from ragloom_milvus._rows import (
     Row,
     Rows,
-    check_lengths,
+    check_rows,
     collection_name,
     from_row,
     metadata_of,
@@ -122,17 +122,16 @@ class MilvusStore:
         """Write chunks, replacing those with the same id; all are checked before one is written."""
         rows = self._opened
         check_records(chunks, vectors, dimension=self._dimension)
-        limits = rows.limits
-        if limits:
-            for start in range(0, len(chunks), BATCH):
-                check_lengths(self._batch(chunks, vectors, start), limits)
+        for start in range(0, len(chunks), BATCH):
+            check_rows(self._batch(chunks, vectors, start), rows.limits)
         for start in range(0, len(chunks), BATCH):
             rows.upsert(self._batch(chunks, vectors, start))
 
     def delete(self, ids: Sequence[str]) -> None:
         """Remove chunks; unknown ids are ignored."""
         rows = self._opened
-        unique = list(dict.fromkeys(ids))
+        # No chunk has an id that is not printable: upsert refuses those.
+        unique = list(dict.fromkeys(name for name in ids if name.isprintable()))
         for start in range(0, len(unique), DELETE_BATCH):
             rows.delete(unique[start : start + DELETE_BATCH])
 

@@ -18,8 +18,8 @@ class OnnxOptions:
     Attributes:
         model: ``all-MiniLM-L6-v2`` is bundled; else a folder with a model, or a name on the Hugging
             Face hub such as ``BAAI/bge-small-en-v1.5``, which is downloaded.
-        pooling: How a text's vector is made of its tokens' vectors; ``auto`` is what the model's own
-            configuration says, and the mean where it says nothing.
+        pooling: How the vector of a text is made of those of its tokens; ``auto`` is what the
+            configuration of the model says, and the mean where it says nothing.
         query_prefix: What is put before a query; ``auto`` is what the model was trained with.
         passage_prefix: What is put before a passage; ``auto`` as above.
         max_tokens: The longest passage in tokens; 0 is as long as the model reads.

@@ -74,24 +74,24 @@ class ModelFiles:
             if path.is_file()
         }
 
-    def check(self) -> None:
-        """Compare the files with what they must be, where that is known.
+    def check(self, path: Path) -> None:
+        """Compare a file with what it must be, where that is known.
 
         Raises:
-            ModelError: One is missing, or is not what it was when the package was made.
+            ModelError: It is missing, or is not what it was when the package was made.
         """
-        for name, expected in (self.sha256 or {}).items():
-            path = self.folder / name
-            found = sha256_of(path)
-            if found != expected:
-                raise ModelError(
-                    f"{path}: the sha256 is {found[:12]}…, not {expected[:12]}…: the file is damaged "
-                    f"or was replaced; {_remedy(self.folder)}"
-                )
+        if self.sha256 is None:
+            return
+        expected, found = self.sha256[path.name], sha256_of(path)
+        if found != expected:
+            raise ModelError(
+                f"{path}: its sha256 is {found[:12]}…, not {expected[:12]}…: the file is damaged or "
+                f"was replaced; {_remedy(self.folder)}"
+            )
 
 
 def find_model(model: str) -> ModelFiles:
-    """The files of the bundled model, of one in a folder, or of one on the hub, which is downloaded.
+    """The files of the bundled model, of one in a folder, or of one on the hub: downloaded then.
 
     Raises:
         ModelError: There is no such model, or it cannot be used.
@@ -100,7 +100,7 @@ def find_model(model: str) -> ModelFiles:
     if model == BUNDLED:
         return _read(Path(__file__).parent / "model", BUNDLED)
     folder = Path(model).expanduser()
-    if folder.is_dir():
+    if model and folder.is_dir():
         return _read(folder, model)
     if _HUB_NAME.fullmatch(model):
         return _read(_download(model), model)
@@ -136,15 +136,13 @@ def _download(name: str) -> Path:
         import huggingface_hub
         from huggingface_hub.errors import HfHubHTTPError, HFValidationError
     except ImportError as error:
-        raise MissingDependencyError(
-            "huggingface-hub", EXTRA_HUB, f"the model {name!r}"
-        ) from error
+        raise MissingDependencyError("huggingface-hub", EXTRA_HUB, f"the model {name!r}") from error
     try:
         folder: str = huggingface_hub.snapshot_download(name, allow_patterns=list(_DOWNLOADED))
     except (HfHubHTTPError, HFValidationError, OSError) as error:
         raise ModelError(
-            f"model {name!r}: cannot be fetched from the hub ({_first_line(error)}); check the name "
-            "and the network, or give a local folder"
+            f"model {name!r}: cannot be fetched from the hub ({_first_line(error)}); check the "
+            "name and the network, or give a local folder"
         ) from error
     return Path(folder)
 

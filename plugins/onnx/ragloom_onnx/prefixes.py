@@ -13,7 +13,7 @@ _SEARCHING = "Represent this sentence for searching relevant passages: "
 
 # Each from the model's own card on the hub, in the order in which they are tried.
 _KNOWN: tuple[tuple[str, Prefixes], ...] = (
-    (r"e5-mistral|e5-.*instruct", ("", "")),  # they want a task description instead
+    (r"(multilingual-)?e5-(mistral|.*instruct)", ("", "")),  # they want a task description instead
     (r"(multilingual-)?e5-(small|base|large)", ("query: ", "passage: ")),
     (r"bge-(small|base|large)-en", (_SEARCHING, "")),
     (r"bge-(small|base|large)-zh", ("为这个句子生成表示以用于检索相关文章：", "")),

@@ -31,15 +31,15 @@ class Session:
     """
 
     def __init__(self, files: ModelFiles, *, pooling: Pooling | None) -> None:
-        files.check()
+        files.check(files.onnx)
         self._path = files.onnx
         self._session = _open(files)
         self._dtypes = {node.name: _dtype(node.type) for node in self._session.get_inputs()}
         unknown = self._dtypes.keys() - {"input_ids", "attention_mask", "token_type_ids"}
         if unknown or not all(self._dtypes.values()):
             raise ModelError(
-                f"{files.onnx}: takes {', '.join(sorted(unknown or self._dtypes))}, which is not what "
-                "a text embedding model takes"
+                f"{files.onnx}: takes {', '.join(sorted(unknown or self._dtypes))}, which is not "
+                "what a text embedding model takes"
             )
         outputs = {node.name: len(node.shape) for node in self._session.get_outputs()}
         # None: the graph pools.
@@ -71,7 +71,11 @@ class Session:
         for row, text in enumerate(ids):
             tokens[row, : len(text)] = text
             mask[row, : len(text)] = 1
-        inputs = {"input_ids": tokens, "attention_mask": mask, "token_type_ids": np.zeros_like(mask)}
+        inputs = {
+            "input_ids": tokens,
+            "attention_mask": mask,
+            "token_type_ids": np.zeros_like(mask),
+        }
         feed = {
             name: inputs[name].astype(dtype, copy=False) for name, dtype in self._dtypes.items()
         }

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tokenizers import Tokenizer
+
 from ragloom import MissingDependencyError, ModelError
 from ragloom_onnx.counter import encodable
 from ragloom_onnx.files import EXTRA_HUB, ModelFiles
-from tokenizers import Tokenizer
 
 __all__ = ["encode", "load_tokenizer"]
 
@@ -23,9 +24,10 @@ def load_tokenizer(files: ModelFiles) -> Tokenizer:
     if not path.is_file():
         tokenizer = _with_transformers(files)
     else:
+        files.check(path)
         try:
             tokenizer = Tokenizer.from_file(str(path))
-        except Exception as error:  # noqa: BLE001 - tokenizers raises nothing narrower
+        except Exception as error:  # tokenizers raises nothing narrower
             raise ModelError(f"{path}: not a tokenizer: {error}") from error
     tokenizer.no_truncation()
     tokenizer.no_padding()
@@ -47,8 +49,8 @@ def _with_transformers(files: ModelFiles) -> Tokenizer:
     tokenizer = getattr(wrapper, "backend_tokenizer", None)
     if not isinstance(tokenizer, Tokenizer):
         raise ModelError(
-            f"{files.folder}: has no tokenizer.json, and transformers has no fast tokenizer for it; "
-            "use a model that has one"
+            f"{files.folder}: has no tokenizer.json, and transformers has no fast tokenizer for "
+            "it; use a model that has one"
         )
     return tokenizer
 
@@ -70,7 +72,7 @@ def encode(
         if len(encoding) > max_sequence:
             cut += 1
             bare = tokenizer.encode(text, add_special_tokens=False)
-            bare.truncate(max_sequence - tokenizer.num_special_tokens_to_add(False))
+            bare.truncate(max_sequence - tokenizer.num_special_tokens_to_add(is_pair=False))
             encoded.append(tokenizer.post_process(bare).ids)
         else:
             encoded.append(encoding.ids)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -15,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from filelock import FileLock
 
 from ragloom.protocols import Embeddings, Store
 from ragloom.types import Chunk, Lines, Metadata, Span
@@ -24,6 +27,7 @@ from ragloom_local.sqlite import SqliteStore
 
 DIMENSION = 4
 SERVER_VARIABLE = "RAGLOOM_TEST_MILVUS_SERVER"
+ETCD_PORTS = (2379, 2380)
 PATIENCE = 60
 
 
@@ -100,36 +104,53 @@ def milvus_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             "no milvus-server: pip install milvus (a 2.3 server), or set " + SERVER_VARIABLE
         )
     folder = tmp_path_factory.mktemp("milvus-server")
+    # Its etcd listens on fixed ports, so that a machine runs one such server at a time.
+    with FileLock(Path(tempfile.gettempdir()) / "ragloom-milvus-server.lock", timeout=600):
+        if not all(map(is_free, ETCD_PORTS)):
+            pytest.skip(f"milvus-server needs the ports {ETCD_PORTS}, and one of them is taken")
+        yield from run_server(binary, folder)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def run_server(binary: Path, folder: Path) -> Iterator[str]:
     with contextlib.ExitStack() as stack:
-        # The server's other ports are chosen by itself; these two have fixed defaults.
         sockets = [stack.enter_context(socket.socket()) for _ in range(2)]
         for one in sockets:
             one.bind(("127.0.0.1", 0))
         port, internal = (one.getsockname()[1] for one in sockets)
-    log = (folder / "log.txt").open("wb")
-    process = subprocess.Popen(
-        [
-            *([sys.executable] if binary.suffix == ".py" else []),
-            str(binary),
-            *("--data", str(folder / "data")),
-            *("--proxy-port", str(port)),
-            *("--proxy-internal-port", str(internal)),
-        ],
-        stdout=log,
-        stderr=log,
-    )
-    try:
-        wait_for_server(process, port, folder / "log.txt")
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        process.terminate()
+    with (folder / "log.txt").open("wb") as log:
+        process = subprocess.Popen(
+            [
+                str(binary),
+                *("--data", str(folder / "data")),
+                *("--proxy-port", str(port)),
+                *("--proxy-internal-port", str(internal)),
+            ],
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
         try:
-            process.wait(PATIENCE)
-        except subprocess.TimeoutExpired:
-            process.kill()
+            wait_for_server(process, port, folder / "log.txt")
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            # It stops its own child on SIGINT only; the session holds nothing but those two.
+            process.send_signal(signal.SIGINT)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(10)
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-        log.close()
-        shutil.rmtree(folder, ignore_errors=True)
+
+
+def is_free(port: int) -> bool:
+    with socket.socket() as one:
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            one.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
 
 
 def find_server() -> Path | None:
@@ -157,12 +178,34 @@ def wait_for_server(process: subprocess.Popen[bytes], port: int, log: Path) -> N
     pytest.fail(f"milvus-server did not start: {log.read_text(errors='replace')[-2000:]}")
 
 
-STORES = ["memory", "file", "sqlite", "milvus-lite", "milvus-server"]
+@pytest.fixture(scope="session")
+def milvus_lite_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of ``milvus-lite server``, which speaks the newest calls."""
+    pytest.importorskip("pymilvus", reason="pymilvus is not installed")
+    pytest.importorskip("milvus_lite", reason="milvus-lite is not installed")
+    folder = tmp_path_factory.mktemp("milvus-lite-server")
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        port = one.getsockname()[1]
+    command = [sys.executable, "-m", "milvus_lite", "server", "--data-dir", str(folder / "data")]
+    with (folder / "log.txt").open("wb") as log:
+        process = subprocess.Popen(
+            [*command, "--host", "127.0.0.1", "--port", str(port)], stdout=log, stderr=log
+        )
+        try:
+            wait_for_server(process, port, folder / "log.txt")
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            process.terminate()
+            process.wait(PATIENCE)
+
+
+STORES = ["memory", "file", "sqlite", "milvus-lite", "milvus-lite-server", "milvus-server"]
 
 
 @pytest.fixture(
     params=[
-        pytest.param(name, marks=[pytest.mark.server] if name == "milvus-server" else [])
+        pytest.param(name, marks=[pytest.mark.server] if name.endswith("server") else [])
         for name in STORES
     ]
 )
@@ -184,7 +227,8 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
             pytest.importorskip("milvus_lite", reason="milvus-lite is not installed")
             from ragloom_milvus.store import MilvusStore
 
-            uri = request.getfixturevalue("milvus_server") if name == "milvus-server" else ""
+            server = name.endswith("server")
+            uri = request.getfixturevalue(name.replace("-", "_")) if server else ""
             make = lambda: MilvusStore(uri=uri, patience=0.5)  # noqa: E731
             call = f"__import__('ragloom_milvus.store').store.MilvusStore(uri={uri!r})"
             if uri:

@@ -28,7 +28,7 @@ METADATA = {
     "long": 2**70,
     "minus zero": -0.0,
     "true": True,
-    "quotes": "\"it's\" \\ `x` ${y}",
+    "quotes": '"it\'s" \\ `x` ${y}',
     "empty": [],
 }
 
@@ -64,7 +64,7 @@ def test_empty_store_counts_scans_and_finds_nothing(place, unit):
 def test_chunks_come_back_exactly_and_in_the_order_of_their_ids(place, make_chunk, unit):
     given = [
         make_chunk("c", text="\u00fc\u2028\r\n\t\U0001f9f5\x00 end", metadata=METADATA),
-        make_chunk("a", uri="docs/\u65e5\u672c's \"x\".md", text=""),
+        make_chunk("a", uri='docs/\u65e5\u672c\'s "x".md', text=""),
         make_chunk("b", metadata={"k": "v"}),
     ]
     vectors = unit((1, 2, 3, 4), (0, 1), (-1, 0.5))
@@ -378,7 +378,9 @@ def test_filters_mean_what_ragloom_filters_says(filtered, unit):
     pairs = [[a, b] for a, b in zip(single, single[5:], strict=False)]
     for where in [[one] for one in single] + pairs:
         expected = [
-            name for name, (uri, metadata) in sorted(FILTERED.items()) if matches(uri, metadata, where)
+            name
+            for name, (uri, metadata) in sorted(FILTERED.items())
+            if matches(uri, metadata, where)
         ]
         assert expected == names(filtered, unit((1,))[0], 100, *where), where
 

@@ -1,0 +1,191 @@
+"""The options of every command, and those that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
+
+import click
+
+from ragloom.cli._group import CommonOption
+from ragloom.cli._session import Session
+from ragloom.errors import ConfigError
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+    from ragloom._registry import Kind
+    from ragloom.types import Condition
+
+__all__ = ["common_options", "json_option", "part_options", "space_option", "where_option"]
+
+F = TypeVar("F", bound=Callable[..., object])
+Complete: TypeAlias = "Callable[[click.Context, click.Parameter, str], list[CompletionItem]]"
+
+
+def _into(attribute: str, value: object = None) -> Callable[..., None]:
+    """A callback that puts what was given into the session; before or after the command's name."""
+
+    def callback(ctx: click.Context, _param: click.Parameter, given: object) -> None:
+        if given not in (None, False, 0):
+            setattr(ctx.ensure_object(Session), attribute, given if value is None else value)
+
+    return callback
+
+
+def _common(*names: str, help: str, callback: Callable[..., None], **more: object) -> Callable[[F], F]:  # noqa: A002 - click's name
+    return click.option(
+        *names,
+        cls=CommonOption,
+        expose_value=False,
+        callback=callback,
+        help=help,
+        **more,  # type: ignore[arg-type]
+    )
+
+
+def common_options(command: F) -> F:
+    """Add the options that every command has; they may also stand before its name."""
+    options = (
+        _common(
+            "-C",
+            "--workspace",
+            metavar="DIR",
+            type=click.Path(),
+            callback=_into("folder"),
+            help="The folder that holds the files and their index; the current one by default.",
+        ),
+        _common(
+            "--config",
+            metavar="FILE",
+            type=click.Path(),
+            callback=_into("config"),
+            help="The settings file; ragloom.yaml in the workspace by default.",
+        ),
+        _common(
+            "-v",
+            "--verbose",
+            count=True,
+            callback=_into("verbosity"),
+            help="Say what is going on; twice for everything.",
+        ),
+        _common(
+            "-q",
+            "--quiet",
+            is_flag=True,
+            callback=_into("verbosity", -1),
+            help="Nothing but errors on stderr, and no progress.",
+        ),
+        _common(
+            "--no-color",
+            is_flag=True,
+            callback=_no_color,
+            help="No colours; NO_COLOR=1 in the environment does the same.",
+        ),
+        _common(
+            "--trace-hooks",
+            is_flag=True,
+            callback=_into("trace_hooks"),
+            help="Log every call of a plugin's hook.",
+        ),
+        _common(
+            "--traceback",
+            is_flag=True,
+            callback=_into("traceback"),
+            help="Show where an error came from.",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def _no_color(ctx: click.Context, _param: click.Parameter, given: object) -> None:
+    if given:
+        ctx.ensure_object(Session).colored = False
+
+
+def json_option(command: F) -> F:
+    """``--json``."""
+    return click.option("--json", "as_json", is_flag=True, help="Print stable JSON.")(command)
+
+
+def space_option(command: F) -> F:
+    """``--space NAME``."""
+    return click.option(
+        "-s",
+        "--space",
+        "space_name",
+        metavar="NAME",
+        shell_complete=_complete_spaces,
+        help="The index to use, by its name in the settings or in 'ragloom status'.",
+    )(command)
+
+
+def part_options(command: F) -> F:
+    """``--chunker``, ``--embedder`` and ``--store``: other parts than the settings say."""
+    for part, verb in (
+        ("store", "keeps the chunks"),
+        ("embedder", "turns texts into vectors"),
+        ("chunker", "cuts the files"),
+    ):
+        command = click.option(
+            f"--{part}",
+            metavar="NAME",
+            shell_complete=_complete_parts(part),
+            help=f"The part that {verb}, instead of the one in the settings.",
+        )(command)
+    return command
+
+
+def where_option(command: F) -> F:
+    """``--where COND``, as often as wanted."""
+    return click.option(
+        "-w",
+        "--where",
+        metavar="COND",
+        multiple=True,
+        callback=_conditions,
+        help="Only files whose metadata passes: 'status=accepted', 'tags:logging', "
+        "'date<2025-01-01', 'path under docs/adr'. May be given more than once: all must pass.",
+    )(command)
+
+
+def _conditions(
+    ctx: click.Context, param: click.Parameter, given: tuple[str, ...]
+) -> tuple[Condition, ...]:
+    if not given:
+        return ()
+    from ragloom.filters import parse_condition
+
+    try:
+        return tuple(parse_condition(text) for text in given)
+    except ConfigError as error:
+        raise click.BadParameter(str(error), ctx, param) from error
+
+
+def _complete_spaces(
+    ctx: click.Context, _param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    from click.shell_completion import CompletionItem
+
+    names = ctx.ensure_object(Session).workspace().spaces()
+    return [CompletionItem(name) for name in names if name.startswith(incomplete)]
+
+
+def _complete_parts(part: str) -> Complete:
+    kinds: dict[str, Kind] = {"store": "stores", "embedder": "embedders", "chunker": "chunkers"}
+
+    def complete(
+        ctx: click.Context, _param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        providers = ctx.ensure_object(Session).host().providers(kinds[part])
+        return [
+            CompletionItem(name, help=provider.summary)
+            for name, provider in providers.items()
+            if name.startswith(incomplete)
+        ]
+
+    return complete

@@ -1,0 +1,60 @@
+"""Results on stdout: stable JSON, tables for people, tab-separated lines for programs."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+
+import click
+
+from ragloom.cli._session import is_terminal, printable
+from ragloom.types import Json
+
+__all__ = ["print_json", "print_table", "size", "span_of_time"]
+
+_KILO = 1024
+
+
+def print_json(value: Json) -> None:
+    """One value on one line, so that several make JSON Lines."""
+    unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+    click.echo(json.dumps(value, ensure_ascii=not unicode, allow_nan=False), color=True)
+
+
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A table as wide as the terminal, or a line a row with tabs and no heading."""
+    if not is_terminal():
+        for row in rows:
+            click.echo("\t".join(printable(cell.replace("\t", " ").replace("\n", " ")) for cell in row))
+        return
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    context = click.get_current_context(silent=True)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    for number, column in enumerate(columns):
+        table.add_column(column, overflow="fold", no_wrap=number == 0)
+    for row in rows:
+        table.add_row(*(Text(printable(cell)) for cell in row))
+    Console(no_color=context is not None and context.color is False, highlight=False).print(table)
+
+
+def size(count: int) -> str:
+    """Bytes as people say it, such as ``3.4 MB``."""
+    number = float(count)
+    for unit in ("B", "kB", "MB"):
+        if number < _KILO:
+            return f"{number:.0f} {unit}" if unit == "B" else f"{number:.1f} {unit}"
+        number /= _KILO
+    return f"{number:.1f} GB"
+
+
+def span_of_time(seconds: float) -> str:
+    """Seconds in the largest unit that fits, such as ``5 min``."""
+    for length, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= length:
+            return f"{seconds // length:.0f} {unit}"
+    return f"{max(seconds, 0):.0f} s"

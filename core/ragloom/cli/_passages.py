@@ -1,0 +1,134 @@
+"""Hits as people read them: passages with line numbers, and the query's words marked."""
+
+from __future__ import annotations
+
+import os
+import re
+import textwrap
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ragloom.cli._session import printable
+from ragloom.snapshot.analysis import analyze
+
+if TYPE_CHECKING:
+    from ragloom.types import Hit
+
+__all__ = ["Mark", "line_of", "lines_of", "marker", "shown_path"]
+
+Mark = Callable[[str], str]
+"""Gives a text back with the words that matter marked."""
+
+_ROWS = 8  # of a passage on a terminal
+_WORD = re.compile(r"\w+")
+_LIKELY, _MAYBE = 0.7, 0.4  # relevance: shown green, shown yellow
+
+
+def shown_path(uri: str, root: Path) -> str:
+    """The file as a program started here opens it: relative to the current folder."""
+    path = root / uri
+    try:
+        return os.path.relpath(path)
+    except ValueError:  # another drive
+        return str(path)
+
+
+def line_of(hit: Hit, path: str) -> str:
+    """A hit on one line, which begins as grep's and compilers' do, so that editors can jump."""
+    chunk = hit.chunk
+    headings = " > ".join(chunk.headings)
+    said = " ".join([*([f"{headings}:"] if headings else []), *chunk.text.split()])
+    return printable(f"{path}:{chunk.lines.start}: {hit.relevance:.2f} {said}")
+
+
+def lines_of(hit: Hit, path: str, mark: Mark, *, width: int, scores: bool) -> Iterator[str]:
+    """A hit as a few lines for a terminal of ``width`` columns."""
+    chunk = hit.chunk
+    color = "green" if hit.relevance >= _LIKELY else "yellow" if hit.relevance >= _MAYBE else "red"
+    place = f"{printable(path)}:{chunk.lines.start}"
+    if chunk.lines.end > chunk.lines.start:
+        place += f"-{chunk.lines.end}"
+    head = f"{click.style(f'{hit.relevance:.2f}', fg=color)}  {click.style(place, bold=True)}"
+    yield f"{head}  {click.style('(changed since)', fg='yellow')}" if hit.stale else head
+    if chunk.headings:
+        yield click.style(f"      {printable(' > '.join(chunk.headings))}", fg="cyan")
+    if scores:
+        parts = {"score": hit.score, "cosine": hit.cosine, "words": hit.lexical}
+        given = (f"{name} {value:.3f}" for name, value in parts.items() if value is not None)
+        yield click.style(f"      {', '.join(given)}", dim=True)
+    yield from _passage(chunk.text, chunk.lines.start, mark, width=width)
+
+
+def _passage(text: str, first: int, mark: Mark, *, width: int) -> Iterator[str]:
+    """The first rows of a passage, each line of the file with its number."""
+    lines = re.split(r"\r\n|\r|\n", text.rstrip())
+    digits = max(4, len(str(first + len(lines))))
+    room = max(width - digits - 4, 20)
+    rows = 0
+    for number, line in enumerate(lines, first):
+        if rows >= _ROWS:
+            left = first + len(lines) - number
+            more = f"{'…':>{digits + 1}} {left} more line{'s' if left > 1 else ''}"
+            yield click.style(more, dim=True)
+            return
+        wrapped = _wrap(printable(line.expandtabs(4)), room)
+        if rows + len(wrapped) > _ROWS:
+            wrapped = [*wrapped[: _ROWS - rows]]
+            wrapped[-1] = f"{wrapped[-1][: room - 2]} …"
+        for at, row in enumerate(wrapped):
+            gutter = f"{number if at == 0 else '':>{digits + 1}} │"
+            yield f"{click.style(gutter, dim=True)} {mark(row)}".rstrip()
+        rows += len(wrapped)
+
+
+def _wrap(line: str, width: int) -> list[str]:
+    if not line.isascii() and any(unicodedata.east_asian_width(char) in "WF" for char in line):
+        width //= 2  # such characters are two columns wide
+    wrapped = textwrap.wrap(
+        line, width, replace_whitespace=False, drop_whitespace=True, break_on_hyphens=False
+    )
+    return wrapped or [""]
+
+
+def marker(terms: Sequence[str], stems: Callable[[str], Sequence[str]]) -> Mark:
+    """Marks the words that have a stem in common with the query.
+
+    Args:
+        terms: The stems that the query asks for.
+        stems: The stems of a word, as the index has them.
+    """
+    wanted = frozenset(terms)
+
+    def mark_word(word: str) -> str:
+        found = stems(word)
+        if found and found[0] in wanted:
+            return click.style(word, bold=True, fg="red")
+        if wanted.isdisjoint(found):
+            return word
+        # Part of an identifier, or a pair of characters where no spaces part words.
+        folded = word.casefold()
+        if len(folded) != len(word):
+            return click.style(word, bold=True, fg="red")
+        inside = [False] * len(word)
+        for term in analyze(word):
+            at = folded.find(term)
+            if at >= 0 and not wanted.isdisjoint(stems(term)):
+                inside[at : at + len(term)] = [True] * len(term)
+        return _styled(word, inside)
+
+    return lambda text: _WORD.sub(lambda found: mark_word(found[0]), text)
+
+
+def _styled(word: str, inside: Sequence[bool]) -> str:
+    parts: list[str] = []
+    start = 0
+    for at in range(1, len(word) + 1):
+        if at == len(word) or inside[at] != inside[start]:
+            part = word[start:at]
+            parts.append(click.style(part, bold=True, fg="red") if inside[start] else part)
+            start = at
+    return "".join(parts)

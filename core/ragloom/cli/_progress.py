@@ -1,0 +1,147 @@
+"""How far an index run is, on stderr: a bar on a terminal, a line now and then elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from ragloom.cli._output import span_of_time
+from ragloom.cli._session import Session
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+__all__ = ["progress"]
+
+_PATIENCE = 1.0  # seconds before anything is shown: most runs are over by then
+_LINE_EVERY = 10.0  # seconds between lines where there is no terminal
+_STAGES = {"files": "reading files", "chunks": "embedding chunks", "store": "writing chunks"}
+
+
+@contextmanager
+def progress(session: Session, title: str) -> Iterator[_Meter]:
+    """What to give to ``Space.index`` as ``progress``, while the block runs."""
+    if session.quiet:
+        meter = _Meter()
+    elif sys.stderr.isatty():
+        meter = _Bar(title, colored=session.color is not False)
+    else:
+        meter = _Lines(session, title)
+    try:
+        yield meter
+    finally:
+        meter.stop()
+
+
+class _Meter:
+    """Shows nothing."""
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        """Take note of how far a stage is."""
+
+    def stop(self) -> None:
+        """The run is over."""
+
+
+class _Lines(_Meter):
+    """A line every ten seconds, for logs."""
+
+    def __init__(self, session: Session, title: str) -> None:
+        self._session = session
+        self._title = title
+        self._stage = ""
+        self._since = self._said = time.monotonic()
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        now = time.monotonic()
+        if stage != self._stage:
+            self._stage, self._since = stage, now
+        if now - self._said < _LINE_EVERY or not done:
+            return
+        self._said = now
+        rate = done / max(now - self._since, 1e-9)
+        left = span_of_time((total - done) / rate)
+        self._session.note(
+            f"{self._title}: {_STAGES.get(stage, stage)}: {done} of {total}, {rate:.0f}/s, {left} left"
+        )
+
+
+class _Bar(_Meter):
+    """A bar for every stage, once the run has taken longer than a second."""
+
+    def __init__(self, title: str, *, colored: bool) -> None:
+        self._title = title
+        self._colored = colored
+        self._bar: Progress | None = None
+        self._tasks: dict[str, TaskID] = {}
+        self._latest: tuple[str, int, int] | None = None
+        self._lock = threading.Lock()
+        # A timer, as a stage may take seconds between two calls.
+        self._timer = threading.Timer(_PATIENCE, self._show)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        with self._lock:
+            self._latest = (stage, done, total)
+            if self._bar is not None:
+                self._update(self._bar)
+
+    def stop(self) -> None:
+        self._timer.cancel()
+        with self._lock:
+            self._latest = None
+            if self._bar is not None:
+                self._bar.stop()
+
+    def _show(self) -> None:
+        bar = self._shown()
+        with self._lock:
+            if self._latest is not None:
+                self._bar = bar
+                bar.start()
+                self._update(bar)
+
+    def _update(self, bar: Progress) -> None:
+        if self._latest is None:
+            return
+        stage, done, total = self._latest
+        if stage not in self._tasks:
+            label = f"{self._title}: {_STAGES.get(stage, stage)}"
+            self._tasks[stage] = bar.add_task(label, total=total)
+        bar.update(self._tasks[stage], completed=done, total=total)
+
+    def _shown(self) -> Progress:
+        from rich.console import Console
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            SpinnerColumn,
+            TextColumn,
+            TimeRemainingColumn,
+        )
+        from rich.text import Text
+
+        class Rate(TextColumn):
+            """Steps a second."""
+
+            def render(self, task: object) -> Text:
+                speed = getattr(task, "finished_speed", None) or getattr(task, "speed", None)
+                return Text(f"{speed:.0f}/s" if speed else "", style="progress.data.speed")
+
+        return Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            MofNCompleteColumn(),
+            Rate(""),
+            TimeRemainingColumn(compact=True),
+            TextColumn("left"),
+            console=Console(stderr=True, no_color=not self._colored),
+            transient=True,
+        )

@@ -1,0 +1,128 @@
+"""What the options that every command has were set to, and what is made from them."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from ragloom._host import PluginHost
+    from ragloom.workspace import Workspace
+
+__all__ = ["Session"]
+
+_COLORS = {"warning": "yellow", "error": "red"}
+
+
+@dataclass(slots=True, kw_only=True)
+class Session:
+    """One run of the program.
+
+    Attributes:
+        folder: The workspace.
+        config: The settings file, if one was named.
+        verbosity: -1 for errors only, 0, 1 for what is going on, 2 for everything.
+        colored: Whether colours are welcome where a terminal shows them.
+        traceback: Whether an error shows where it came from.
+        trace_hooks: Whether every hook call is logged.
+        plugins: The host; discovered when it is first asked for.
+    """
+
+    folder: str = "."
+    config: str | None = None
+    verbosity: int = 0
+    colored: bool = True
+    traceback: bool = False
+    trace_hooks: bool = False
+    plugins: PluginHost | None = None
+
+    @property
+    def quiet(self) -> bool:
+        """Whether only errors are wanted on stderr."""
+        return self.verbosity < 0
+
+    @property
+    def color(self) -> bool | None:
+        """For :func:`click.echo`: False for never, None for wherever a terminal is."""
+        dumb = os.environ.get("TERM") == "dumb"
+        return None if self.colored and not os.environ.get("NO_COLOR") and not dumb else False
+
+    def start(self, context: click.Context) -> None:
+        """Set up colours and the log, once every option is known."""
+        context.color = self.color
+        handler = _StderrHandler(self)
+        level = {-1: logging.ERROR, 0: logging.WARNING, 1: logging.INFO}
+        log = logging.getLogger("ragloom")
+        log.handlers = [handler]
+        log.propagate = False
+        log.setLevel(level.get(self.verbosity, logging.DEBUG))
+        logging.getLogger("ragloom.hooks").setLevel(
+            logging.INFO if self.trace_hooks else logging.WARNING
+        )
+
+    def host(self) -> PluginHost:
+        """The plugins; found once."""
+        if self.plugins is None:
+            from ragloom._host import PluginHost
+
+            self.plugins = PluginHost.discover(trace_hooks=self.trace_hooks)
+        return self.plugins
+
+    def workspace(self) -> Workspace:
+        """The workspace that the options name.
+
+        Raises:
+            ConfigError: The folder does not exist, or a setting is wrong.
+        """
+        from ragloom.workspace import Workspace
+
+        return Workspace.open(self.folder, config=self.config, host=self.host())
+
+    def note(self, message: str, *, dim: bool = False) -> None:
+        """Say something on stderr that is neither a result nor a warning."""
+        if not self.quiet:
+            styled = click.style(printable(message), dim=True) if dim else printable(message)
+            click.echo(styled, err=True, color=self.color)
+
+    def warn(self, message: str) -> None:
+        """Warn on stderr."""
+        if not self.quiet:
+            self._labelled("warning", message)
+
+    def _labelled(self, label: str, message: str) -> None:
+        head = click.style(f"{label}:", fg=_COLORS.get(label), dim=label not in _COLORS)
+        click.echo(f"{head} {printable(message)}", err=True, color=self.color)
+
+
+class _StderrHandler(logging.Handler):
+    """Writes ``warning: …`` to whatever stderr is at the time, above a progress bar if there is one."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session = session
+
+    def emit(self, record: logging.LogRecord) -> None:
+        label = "error" if record.levelno >= logging.ERROR else record.levelname.lower()
+        try:
+            self._session._labelled(label, record.getMessage())  # noqa: SLF001 - one module
+        except OSError:
+            self.handleError(record)
+
+
+def printable(text: str) -> str:
+    """``text`` with control characters made visible: retrieved text must not steer a terminal."""
+    return text.translate(_VISIBLE)
+
+
+_VISIBLE = {code: chr(0x2400 + code) for code in range(32) if chr(code) not in "\n\t"}
+_VISIBLE |= dict.fromkeys([0x7F, *range(0x80, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)], "\ufffd")
+
+
+def is_terminal() -> bool:
+    """Whether results are read by a person at a terminal, and not by a program."""
+    return sys.stdout.isatty()

@@ -1,0 +1,35 @@
+"""``ragloom completion``."""
+
+from __future__ import annotations
+
+import click
+
+from ragloom.cli._group import Command
+from ragloom.cli._options import common_options
+
+__all__ = ["command"]
+
+_PROGRAM = "ragloom"
+_VARIABLE = "_RAGLOOM_COMPLETE"
+
+
+@click.command(
+    "completion",
+    cls=Command,
+    short_help="Print the script that completes commands in a shell.",
+    epilog="""\b
+Examples:
+  eval "$(ragloom completion bash)"       in ~/.bashrc
+  eval "$(ragloom completion zsh)"        in ~/.zshrc, after compinit
+  ragloom completion fish > ~/.config/fish/completions/ragloom.fish""",
+)
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@common_options
+@click.pass_context
+def command(context: click.Context, shell: str) -> None:
+    """Print the script that completes commands, options, spaces and parts in a shell."""
+    from click.shell_completion import get_completion_class
+
+    completion = get_completion_class(shell)
+    assert completion is not None
+    click.echo(completion(context.find_root().command, {}, _PROGRAM, _VARIABLE).source())

@@ -1,0 +1,99 @@
+"""``ragloom config``."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+import click
+
+from ragloom.cli._group import Command
+from ragloom.cli._options import common_options, json_option
+from ragloom.cli._session import Session
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ragloom.config import Settings, SpaceSettings
+    from ragloom.types import Json
+
+__all__ = ["command"]
+
+
+@click.command(
+    "config",
+    cls=Command,
+    short_help="Show every setting and where its value came from.",
+    epilog="""\b
+Examples:
+  ragloom config
+  RAGLOOM_TOP_K=10 ragloom config
+  ragloom config --json | jq '.[] | select(.origin != "default")'""",
+)
+@json_option
+@common_options
+@click.pass_obj
+def command(session: Session, as_json: bool) -> None:
+    """Show every effective setting and where its value came from.
+
+    A setting comes from an option of a command, from a variable such as RAGLOOM_TOP_K, from
+    ragloom.yaml, or is the default: the first of these that says anything counts.
+    """
+    from pathlib import Path
+
+    from ragloom.cli._output import print_json, print_table
+    from ragloom.config import load_settings
+
+    root = Path(session.folder).resolve()
+    settings = load_settings(root, config=Path(session.config) if session.config else None)
+    values = list(_values(settings))
+    if as_json:
+        print_json([{"key": key, "value": value, "origin": origin} for key, value, origin in values])
+        return
+    print_table(
+        ("setting", "value", "from"), [(key, _shown(value), origin) for key, value, origin in values]
+    )
+
+
+def _values(settings: Settings) -> Iterator[tuple[str, Json, str]]:
+    yield from _of(settings.defaults, settings, "")
+    for name in sorted(settings.spaces):
+        yield from _of(settings.spaces[name], settings, f"spaces.{name}.")
+    for key in sorted(settings.extensions):
+        yield key, settings.extensions[key], settings.origin(key)
+
+
+def _of(space: SpaceSettings, settings: Settings, prefix: str) -> Iterator[tuple[str, Json, str]]:
+    for known in fields(space):
+        yield (
+            f"{prefix}{known.name}",
+            _plain(getattr(space, known.name)),
+            _origin(settings, prefix, known.name),
+        )
+
+
+def _origin(settings: Settings, prefix: str, key: str) -> str:
+    """Where a space's value came from: the environment is above the file, the space above the rest."""
+    found = [settings.origin(f"{key}.options")] if f"{key}.options" in settings.origins else []
+    general = settings.origin(key)
+    own = settings.origins.get(prefix + key)
+    named = general if own is None or general.startswith("RAGLOOM_") else own
+    return ", ".join([named, *found])
+
+
+def _plain(value: object) -> Json:
+    from ragloom.config import Part
+
+    if isinstance(value, Part):
+        return {"name": value.name, **value.options} if value.options else value.name
+    if isinstance(value, tuple):
+        return list(value)
+    if isinstance(value, dict):
+        return dict(value)
+    assert isinstance(value, str | int | float)
+    return value
+
+
+def _shown(value: Json) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,98 @@
+"""``ragloom index``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from ragloom.cli._edge import FAILED, OK
+from ragloom.cli._group import Command
+from ragloom.cli._options import common_options, json_option, part_options, space_option
+from ragloom.cli._session import Session
+
+if TYPE_CHECKING:
+    from ragloom.types import IndexReport, Json
+
+__all__ = ["command"]
+
+
+@click.command(
+    "index",
+    cls=Command,
+    short_help="Bring the index up to date with the files.",
+    epilog="""\b
+Examples:
+  ragloom index                     every space of the settings, or this folder
+  ragloom index docs/ adr/          an index of these two folders
+  ragloom index docs/ --space kb    the same under a name of its own
+  ragloom index --full --json       read every file again; a report for programs""",
+)
+@click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path())
+@space_option
+@click.option("--full", is_flag=True, help="Read and cut every file again, changed or not.")
+@click.option("--strict", is_flag=True, help="Exit with 1 when any file could not be indexed.")
+@part_options
+@json_option
+@common_options
+@click.pass_obj
+def command(
+    session: Session,
+    paths: tuple[str, ...],
+    space_name: str | None,
+    full: bool,
+    strict: bool,
+    store: str | None,
+    embedder: str | None,
+    chunker: str | None,
+    as_json: bool,
+) -> int:
+    """Bring the index up to date with the files.
+
+    Files that did not change are skipped, and text that is already known is not embedded again. What
+    .gitignore and .ragloomignore name, hidden files and secrets are left out. A file that cannot be
+    read is named and skipped; what was indexed of it before goes on answering.
+
+    Without PATHs, every space of the settings is indexed or, where there is none, the whole
+    workspace.
+    """
+    from ragloom.cli._output import print_json
+    from ragloom.cli._refresh import failures, refresh, summary
+    from ragloom.cli._spaces import choose_spaces, with_parts
+
+    code = OK
+    for chosen in choose_spaces(session.workspace(), space_name, paths):
+        with with_parts(chosen, store=store, embedder=embedder, chunker=chunker) as space:
+            report = refresh(session, space, full=full)
+        failures(session, report)
+        if as_json:
+            print_json(_as_json(report))
+        elif not session.quiet:
+            click.echo(summary(report))
+        indexed = report.added or report.updated or report.unchanged
+        if report.failed and (strict or not indexed):
+            code = FAILED
+    return code
+
+
+def _as_json(report: IndexReport) -> Json:
+    return {
+        "space": report.space,
+        "files": {
+            "added": len(report.added),
+            "updated": len(report.updated),
+            "unchanged": report.unchanged,
+            "removed": len(report.removed),
+            "failed": [{"path": failed.path, "error": failed.error} for failed in report.failed],
+        },
+        "chunks": {
+            "total": report.chunks,
+            "embedded": report.embedded,
+            "reused": report.reused,
+            "removed": report.removed_chunks,
+            "truncated": report.truncated,
+        },
+        "warnings": list(report.warnings),
+        "seconds": round(report.seconds, 3),
+        "generation": report.generation,
+    }

@@ -1,0 +1,179 @@
+"""``ragloom search``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from ragloom.cli._group import Command
+from ragloom.cli._options import (
+    common_options,
+    json_option,
+    part_options,
+    space_option,
+    where_option,
+)
+from ragloom.cli._session import Session, is_terminal
+
+if TYPE_CHECKING:
+    from ragloom.types import Condition, Hit, Json, SearchResult
+    from ragloom.workspace import Space
+
+__all__ = ["command"]
+
+_PATIENCE = 2.0  # seconds that a search waits for another run before it asks the last index
+_WIDEST = 110
+
+
+@click.command(
+    "search",
+    cls=Command,
+    short_help="Find the passages that answer a question.",
+    epilog="""\b
+Examples:
+  ragloom search "How do I log errors?" docs/
+  ragloom search "retry policy" --where "path under docs/adr" --where status=accepted
+  ragloom search getVectorStore --mode lexical -k 20
+  ragloom search "who may deploy?" --json | jq -r '.hits[].path'
+  vim -q <(ragloom search "error budget" docs/)""",
+)
+@click.argument("query")
+@click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path())
+@space_option
+@click.option("-k", "--top-k", metavar="N", type=click.IntRange(min=1), help="Hits at the most.")
+@click.option(
+    "--min-relevance",
+    metavar="SHARE",
+    type=click.FloatRange(0, 1),
+    help="Leave out what is less relevant than this, 0 to 1.",
+)
+@click.option(
+    "--mode",
+    type=click.Choice(["hybrid", "dense", "lexical"]),
+    help="By meaning and words, by meaning alone, or by words alone.",
+)
+@where_option
+@click.option(
+    "--refresh/--no-refresh",
+    default=True,
+    help="Bring the index up to date first (the default), or ask it as it is.",
+)
+@part_options
+@json_option
+@common_options
+@click.pass_obj
+def command(
+    session: Session,
+    query: str,
+    paths: tuple[str, ...],
+    space_name: str | None,
+    top_k: int | None,
+    min_relevance: float | None,
+    mode: str | None,
+    where: tuple[Condition, ...],
+    refresh: bool,
+    store: str | None,
+    embedder: str | None,
+    chunker: str | None,
+    as_json: bool,
+) -> None:
+    """Find the passages that answer a question, best first.
+
+    The index is brought up to date first; without PATHs it is the space of the settings, or the one
+    that was indexed before, or the whole workspace.
+
+    On a terminal a hit shows its relevance, its place, its headings and the passage; elsewhere it is
+    one line that begins with path:line. Nothing found is no error: the reason is on stderr.
+    """
+    from ragloom.cli._spaces import choose_space, with_parts
+
+    chosen = choose_space(session.workspace(), space_name, paths)
+    with with_parts(chosen, store=store, embedder=embedder, chunker=chunker) as space:
+        if refresh:
+            _bring_up_to_date(session, space)
+        result = space.search(
+            query, top_k=top_k, min_relevance=min_relevance, mode=mode, where=where
+        )
+        if as_json:
+            _print_json(result)
+        else:
+            _print_hits(session, space, result)
+    if result.reason:
+        nothing = "" if result.hits else "no hits: "
+        session.note(f"{nothing}{result.reason}")
+
+
+def _bring_up_to_date(session: Session, space: Space) -> None:
+    from ragloom.cli._refresh import refresh, summary
+    from ragloom.errors import StoreLockedError
+    from ragloom.snapshot import current_generation
+
+    indexed = current_generation(space.directory) > 0
+    try:
+        report = refresh(session, space, timeout=_PATIENCE if indexed else None)
+    except StoreLockedError as error:
+        if not indexed:
+            raise
+        session.warn(f"{error}; meanwhile the last index answers")
+        return
+    if report.added or report.updated or report.removed:
+        session.note(f"indexed {summary(report)}", dim=True)
+    if report.failed:
+        number = len(report.failed)
+        session.warn(f"{number} of the files could not be indexed: 'ragloom index' says why")
+
+
+def _print_hits(session: Session, space: Space, result: SearchResult) -> None:
+    from ragloom.cli._passages import line_of, lines_of, marker, shown_path
+
+    root = space.workspace.root
+    if not is_terminal():
+        for hit in result.hits:
+            click.echo(line_of(hit, shown_path(hit.chunk.uri, root)))
+        return
+    from shutil import get_terminal_size
+
+    lexical = space.snapshot().lexical
+    mark = marker(lexical.query_terms(result.query), lexical.stems)
+    width = min(get_terminal_size().columns, _WIDEST)
+    for number, hit in enumerate(result.hits):
+        if number:
+            click.echo()
+        path = shown_path(hit.chunk.uri, root)
+        for line in lines_of(hit, path, mark, width=width, scores=session.verbosity > 0):
+            click.echo(line)
+
+
+def _print_json(result: SearchResult) -> None:
+    from ragloom.cli._output import print_json
+
+    print_json(
+        {
+            "query": result.query,
+            "space": result.space,
+            "reason": result.reason,
+            "hits": [_hit(rank, hit) for rank, hit in enumerate(result.hits, 1)],
+        }
+    )
+
+
+def _hit(rank: int, hit: Hit) -> Json:
+    chunk = hit.chunk
+    return {
+        "rank": rank,
+        "score": round(hit.score, 6),
+        "relevance": round(hit.relevance, 6),
+        "cosine": None if hit.cosine is None else round(hit.cosine, 6),
+        "lexical": None if hit.lexical is None else round(hit.lexical, 6),
+        "path": chunk.uri,
+        "start_line": chunk.lines.start,
+        "end_line": chunk.lines.end,
+        "start_byte": chunk.bytes.start,
+        "end_byte": chunk.bytes.end,
+        "span": list(chunk.span),
+        "headings": list(chunk.headings),
+        "text": chunk.text,
+        "metadata": chunk.metadata,
+        "stale": hit.stale,
+    }

@@ -1,0 +1,112 @@
+"""``ragloom status``."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import click
+
+from ragloom.cli._group import Command
+from ragloom.cli._options import common_options, json_option, space_option
+from ragloom.cli._session import Session
+
+if TYPE_CHECKING:
+    from ragloom.cli._drift import Drift
+    from ragloom.types import Json
+    from ragloom.workspace import SpaceStatus
+
+__all__ = ["command"]
+
+
+@click.command(
+    "status",
+    cls=Command,
+    short_help="Show what is indexed, and whether files have changed since.",
+    epilog="""\b
+Examples:
+  ragloom status
+  ragloom status --space docs --json | jq '.[0].changed'""",
+)
+@space_option
+@json_option
+@common_options
+@click.pass_obj
+def command(session: Session, space_name: str | None, as_json: bool) -> None:
+    """Show what is indexed: files, chunks, size, age, the parts, and what has changed since.
+
+    Neither the store nor the model is opened.
+    """
+    from ragloom.cli._drift import drift
+    from ragloom.cli._output import print_json, print_table, size, span_of_time
+    from ragloom.cli._spaces import choose_spaces
+    from ragloom.errors import RagloomError
+
+    workspace = session.workspace()
+    names = [space_name] if space_name else workspace.spaces()
+    known: list[tuple[SpaceStatus, Drift | None]] = []
+    for name in names:
+        (space,) = choose_spaces(workspace, name, ())
+        status = space.status()
+        try:
+            known.append((status, drift(space)))
+        except RagloomError as error:  # a source that is gone does not hide the others
+            session.warn(f"{name}: {error}")
+            known.append((status, None))
+    if as_json:
+        print_json([_as_json(status, changes) for status, changes in known])
+        return
+    if not known:
+        session.note("nothing is indexed yet: run 'ragloom index' or 'ragloom search QUERY PATH'")
+        return
+    print_table(
+        ("space", "files", "chunks", "size", "age", "since then", "sources", "parts"),
+        [
+            (
+                status.name,
+                str(status.files),
+                str(status.chunks),
+                size(status.bytes),
+                span_of_time(time.time() - status.created) if status.generation else "never",
+                _since(status, changes),
+                " ".join(status.settings.sources),
+                " ".join(_parts(status).values()),
+            )
+            for status, changes in known
+        ],
+    )
+
+
+def _parts(status: SpaceStatus) -> dict[str, str]:
+    settings = status.settings
+    return {
+        "chunker": settings.chunker.name,
+        "embedder": settings.embedder.name,
+        "store": settings.store.name,
+    }
+
+
+def _since(status: SpaceStatus, changes: Drift | None) -> str:
+    if changes is None:
+        return "cannot tell"
+    if not status.generation:
+        return "not indexed yet"
+    counts = {"new": changes.added, "changed": changes.changed, "gone": changes.removed}
+    return ", ".join(f"{count} {what}" for what, count in counts.items() if count) or "up to date"
+
+
+def _as_json(status: SpaceStatus, changes: Drift | None) -> Json:
+    created = datetime.fromtimestamp(status.created, UTC) if status.generation else None
+    return {
+        "space": status.name,
+        "sources": list(status.settings.sources),
+        "generation": status.generation,
+        "files": status.files,
+        "chunks": status.chunks,
+        "bytes": status.bytes,
+        "created": created.isoformat(timespec="seconds") if created else None,
+        "changed": changes
+        and {"added": changes.added, "updated": changes.changed, "removed": changes.removed},
+        **_parts(status),
+    }

@@ -1,0 +1,125 @@
+"""Plugins of strangers, built as wheels and installed into a fresh virtual environment."""
+
+import importlib.util
+import json
+import subprocess
+import sys
+import sysconfig
+import venv
+from pathlib import Path
+
+import pytest
+
+pytestmark = [
+    pytest.mark.skipif(
+        importlib.util.find_spec("ragloom.cli") is None, reason="the command line is not there yet"
+    ),
+    pytest.mark.skipif(
+        importlib.util.find_spec("onnxruntime") is None, reason="needs the extra [standard]"
+    ),
+]
+
+GUIDE = """\
+Rotating the keys
+=================
+
+The signing keys are rotated on the first Monday of every month by the duty engineer.
+
+Feeding the parrot
+==================
+
+The office parrot eats sunflower seeds and a slice of apple at noon.
+"""
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory, wheel, root, build_wheel):
+    """The interpreter of a fresh environment with ragloom's wheel and both plugins.
+
+    Dependencies come from the environment that runs the tests, behind the fresh one's own packages,
+    so that nothing is downloaded; ragloom itself is the wheel.
+    """
+    folder = tmp_path_factory.mktemp("third-party")
+    for project in ("rst", "broken"):
+        build_wheel(root / "tests" / "data" / "third_party" / project, folder)
+    venv.create(folder / "venv", symlinks=True)
+    places = {"base": str(folder / "venv"), "platbase": str(folder / "venv")}
+    packages = sysconfig.get_path("purelib", "venv", vars=places)
+    scripts = sysconfig.get_path("scripts", "venv", vars=places)
+    wheels = [str(wheel), *map(str, sorted(folder.glob("*.whl")))]
+    subprocess.run(
+        [
+            *(sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index"),
+            *("--disable-pip-version-check", "--target", packages, *wheels),
+        ],
+        check=True,
+    )
+    borrowed = sorted({sysconfig.get_path(name) for name in ("purelib", "platlib")})
+    Path(packages, "dependencies.pth").write_text("\n".join([*borrowed, ""]), "utf-8")
+    return f"{scripts}/python"
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("project")
+    (folder / "guide.rst").write_text(GUIDE, "utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def ragloom(python, project):
+    def run(*arguments):
+        return subprocess.run(
+            [python, "-m", "ragloom", *arguments],
+            cwd=project,
+            check=True,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+        )
+
+    return run
+
+
+def test_the_wheel_is_what_runs(python):
+    code = "import ragloom, ragloom_markdown; print(ragloom.__file__, ragloom_markdown.__file__)"
+    done = subprocess.run([python, "-I", "-c", code], check=True, capture_output=True, text=True)
+
+    assert done.stdout.count("third-party") == 2
+
+
+def test_both_are_listed_with_what_they_bring(ragloom):
+    done = ragloom("plugins", "--json")
+    plugins = {plugin["name"]: plugin for plugin in json.loads(done.stdout)}
+
+    assert plugins["rst"]["distribution"] == "ragloom-rst-example"
+    assert plugins["rst"]["version"] == "0.3.0"
+    assert plugins["rst"]["status"] == "loaded"
+    assert plugins["rst"]["provides"] == {"loaders": ["rst"]}
+    assert plugins["broken"]["distribution"] == "ragloom-broken-example"
+    assert plugins["broken"]["status"] == "failed"
+    assert plugins["broken"]["error"] == "RuntimeError: this plugin was made to fail"
+    assert {plugin["name"] for plugin in plugins.values() if plugin["status"] == "failed"} == {
+        "broken"
+    }
+
+
+def test_the_loader_is_used_without_a_setting(ragloom):
+    done = ragloom("index", "--json")
+
+    files = json.loads(done.stdout)["files"]
+    assert files["added"] == 1
+    assert files["failed"] == []
+    # The one that fails is named in one line, and the run goes on.
+    lines = [line for line in done.stderr.splitlines() if "ragloom-broken-example" in line]
+    assert len(lines) == 1
+    assert "RuntimeError: this plugin was made to fail" in lines[0]
+
+
+def test_what_it_loaded_is_found(ragloom):
+    done = ragloom("search", "when are the signing keys rotated?", "--json")
+    hit = json.loads(done.stdout)["hits"][0]
+
+    assert hit["path"] == "guide.rst"
+    assert "first Monday" in hit["text"]
+    assert hit["metadata"] == {"loaded_by": "ragloom-rst-example"}
