@@ -3,18 +3,18 @@
 This module is the one definition of what a condition means. A store that can evaluate conditions
 itself may do so to narrow the candidates, and gives the last word to :func:`matches`.
 
-=============================  =====================================================================
-``status=accepted``            equal; a number in the metadata is compared as a number, a truth value
-                               with ``true`` or ``false``, nothing at all with ``null``
-``status!=accepted``           not equal, or not there: the one operator that a missing field passes
-``priority>=2``                ``<`` ``<=`` ``>`` ``>=``: as numbers when both sides look like numbers,
-``date<2025-01-01``            as strings when both are strings, and otherwise not passed
-``tags:logging``               a list has such an element, or a string contains it
-``path under docs/adr``        the file is ``docs/adr`` or lies below it; ``path:docs/adr`` is the same
-=============================  =====================================================================
+=======================  =========================================================================
+``status=accepted``      equal; a number in the metadata is compared as a number, a truth value with
+                         ``true`` or ``false``, nothing at all with ``null``
+``status!=accepted``     not equal, or not there: the one operator that a missing field passes
+``priority>=2``          ``<`` ``<=`` ``>`` ``>=``: as numbers when both sides look like numbers,
+``date<2025-01-01``      as strings when both are strings, and otherwise not passed
+``tags:logging``         a list has such an element, or a string contains it
+``path under docs/adr``  the file is ``docs/adr`` or lies below it; ``path:docs/adr`` says the same
+=======================  =========================================================================
 
-Upper and lower case differ. A dotted field such as ``owner.team`` is looked up as that very key, then
-level by level. ``path`` is the chunk's uri.
+Upper and lower case differ. A dotted field such as ``owner.team`` is looked up as that very key,
+then level by level. ``path`` is the chunk's uri.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import math
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, cast, get_args
+from typing import Any, Final, cast, get_args
 
 from ragloom.errors import ConfigError
 from ragloom.types import Condition, Json, Metadata, Operator
@@ -45,7 +45,7 @@ _NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[
 _LONGEST_NUMBER: Final = 300
 
 _OPERATORS: Final = frozenset(get_args(Operator))
-_ORDER: Final[Mapping[str, Callable[[object, object], bool]]] = {
+_ORDER: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
     "<": operator.lt,
     "<=": operator.le,
     ">": operator.gt,
@@ -57,9 +57,9 @@ _MISSING: Final = object()
 def parse_condition(text: str) -> Condition:
     """Read a condition as it is written on a command line or in settings.
 
-    The value stays a string, so that ``version=1.10`` is not taken for 1.1; :func:`matches` compares
-    it as a number where the metadata holds one. A value in double or single quotes is taken as it
-    stands, with the blanks at its ends.
+    The value stays a string, so that ``version=1.10`` is not taken for 1.1; :func:`matches`
+    compares it as a number where the metadata holds one. A value in double or single quotes is
+    taken as it stands, with the blanks at its ends.
 
     Raises:
         ConfigError: It has none of the legal forms, which the message lists.
@@ -146,7 +146,7 @@ def _contains(held: Json, wanted: Json) -> bool:
     return False
 
 
-def _ordered(held: Json, wanted: Json, compare: Callable[[object, object], bool]) -> bool:
+def _ordered(held: Json, wanted: Json, compare: Callable[[Any, Any], bool]) -> bool:
     left, right = as_number(held), as_number(wanted)
     if left is not None and right is not None:
         return compare(left, right)

@@ -130,7 +130,8 @@ class Embedder(Protocol):
 class Store(Protocol):
     """Keeps chunks and their vectors for good: the record from which a snapshot can be made again.
 
-    Opened, written, closed: between :meth:`open` and :meth:`close` the caller holds the space's lock.
+    Opened, written, closed: a writer holds the space's lock between :meth:`open` and :meth:`close`. Where
+    :attr:`read` is ``native``, readers open it, too, and only search.
     ``open`` creates what does not exist. Written means durable: what :meth:`upsert` and :meth:`delete`
     did is there after :meth:`close`, whatever becomes of the process.
     """

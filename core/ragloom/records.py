@@ -1,7 +1,7 @@
 """What stores have in common: checks before writing, chunks as JSON, and exact search.
 
-For authors of stores. A store that answers with :func:`nearest` is exact by construction, and one that
-writes :func:`chunk_to_record` gives back what it was given.
+For authors of stores. A store that answers with :func:`nearest` is exact by construction, and one
+that writes :func:`chunk_to_record` gives back what it was given.
 """
 
 from __future__ import annotations
@@ -17,12 +17,19 @@ from ragloom.errors import StoreError
 from ragloom.protocols import Embeddings
 from ragloom.types import Chunk, Json, Lines, Span
 
-__all__ = ["check_records", "chunk_from_record", "chunk_to_record", "cosines", "dump_json", "nearest"]
+__all__ = [
+    "check_records",
+    "chunk_from_record",
+    "chunk_to_record",
+    "cosines",
+    "dump_json",
+    "nearest",
+]
 
 _MATRIX: Final = 2
 
 
-def check_records(chunks: Sequence[Chunk], vectors: Embeddings, *, dimension: int) -> None:
+def check_records(chunks: Sequence[Chunk], vectors: object, *, dimension: int) -> None:
     """Refuse what no store should be given.
 
     Args:
@@ -63,7 +70,7 @@ def check_records(chunks: Sequence[Chunk], vectors: Embeddings, *, dimension: in
             dump_json([*chunk.headings, chunk.context]).encode()
         except (TypeError, ValueError, RecursionError) as error:
             msg = (
-                f"chunk {chunk.id} of {ascii(chunk.uri)} cannot be written as UTF-8 and JSON "
+                f"chunk {chunk.id} of {chunk.uri!a} cannot be written as UTF-8 and JSON "
                 f"({error}): nothing was written"
             )
             raise StoreError(msg) from error
@@ -79,7 +86,7 @@ def dump_json(value: Json) -> str:
     return json.dumps(_plain(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
-def _plain(value: Json) -> object:
+def _plain(value: object) -> object:
     """``value`` out of dicts and lists, whatever mappings and sequences it was made of."""
     if value is None or isinstance(value, str | bool | int | float):
         return value
@@ -137,14 +144,15 @@ def chunk_from_record(record: Mapping[str, Any]) -> Chunk:
 
 
 def cosines(vectors: Embeddings, query: Embeddings) -> npt.NDArray[np.float32]:
-    """The cosine of every row of ``vectors`` ``(n, d)`` with ``query`` ``(d,)``, as ``(n,)`` float32.
+    """The cosine of every row of ``vectors`` ``(n, d)`` with ``query`` ``(d,)``.
 
+    The result is ``(n,)`` float32, highest for the same direction.
     A row of zeros has the cosine 0 with everything.
     """
     norms = np.linalg.norm(vectors, axis=1) * np.linalg.norm(query)
     scale = np.divide(1, norms, out=np.zeros_like(norms), where=norms > 0)
-    similar = (vectors @ query) * scale
-    return np.clip(similar, -1, 1).astype(np.float32, copy=False)
+    similar: npt.NDArray[np.float32] = np.clip((vectors @ query) * scale, -1, 1)
+    return similar.astype(np.float32, copy=False)
 
 
 def nearest(

@@ -1,14 +1,13 @@
 """Query to hits: dense and lexical candidates, fused into an order, gated on relevance.
 
 The fused score only orders. Whether a hit is shown is decided by its relevance, an absolute number
-from the raw cosine and the share of the query's words that the chunk holds.
+(:mod:`ragloom.relevance`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from math import exp
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -16,45 +15,29 @@ import numpy.typing as npt
 from ragloom.errors import NotIndexedError
 from ragloom.filters import matches
 from ragloom.protocols import Embedder, Embeddings, Store
+from ragloom.relevance import (
+    DEFAULT_CALIBRATION,
+    LEXICAL_CALIBRATION,
+    relevance,
+    word_evidence,
+)
 from ragloom.snapshot import Snapshot
 from ragloom.types import Calibration, Condition, Hit, SearchResult
 
-__all__ = ["DEFAULT_CALIBRATION", "relevance", "search"]
+__all__ = ["CANDIDATES", "DENSE_WEIGHT", "search"]
 
-CANDIDATES = 1000  # from each of the two lists; see benchmarks/README.md
-DENSE_WEIGHT = 0.5
+CANDIDATES = 1000  # from each of the two lists
+DENSE_WEIGHT = 0.55  # of the convex combination; both measured in benchmarks/README.md
 _EXAMINED = 50  # hits at the head of the fused order whose relevance is worked out, at least
-
-DEFAULT_CALIBRATION = Calibration(
-    bias=-5.0,
-    cosine_weight=8.0,
-    coverage_weight=3.0,
-    source="a stated guess: this embedder ships no calibration; run 'ragloom calibrate'",
-)
 
 
 @dataclass(frozen=True, slots=True)
 class _Candidates:
-    """Rows with their two scores; NaN where a list does not hold the row."""
+    """Rows and their two scores; NaN where a score was not asked for or a list does not hold the row."""
 
     rows: npt.NDArray[np.intp]
     cosine: npt.NDArray[np.float32]
     lexical: npt.NDArray[np.float32]
-
-
-def relevance(calibration: Calibration, *, cosine: float | None, coverage: float) -> float:
-    """The calibrated chance, 0 to 1, that a passage answers; see :class:`ragloom.Calibration`.
-
-    Without a cosine, the words alone decide: their share, as it is.
-    """
-    if cosine is None:
-        return coverage
-    logit = (
-        calibration.bias
-        + calibration.cosine_weight * cosine
-        + calibration.coverage_weight * coverage
-    )
-    return 1 / (1 + exp(-logit))
 
 
 def search(
@@ -64,6 +47,7 @@ def search(
     snapshot: Snapshot,
     embedder: Embedder | None,
     native: Store | None = None,
+    calibration: Calibration | None = None,
     mode: str = "hybrid",
     top_k: int = 5,
     min_relevance: float = 0.3,
@@ -77,6 +61,7 @@ def search(
         snapshot: What is asked.
         embedder: The one that made the snapshot; not needed in mode ``lexical``.
         native: An open store that is asked for the nearest chunks instead of the snapshot.
+        calibration: Instead of the embedder's own.
         mode: ``hybrid``, ``dense`` or ``lexical``.
         top_k: Hits at the most.
         min_relevance: Hits below it are left out.
@@ -85,14 +70,14 @@ def search(
     Raises:
         NotIndexedError: The snapshot was made with another model.
     """
-    result = SearchResult(query=query, space=space, generation=snapshot.meta.generation)
+    nothing = SearchResult(query=query, space=space, generation=snapshot.meta.generation)
     if not query.strip():
-        return _empty(result, "the query is empty")
+        return replace(nothing, reason="the query is empty")
     if not len(snapshot):
-        return _empty(result, "the index is empty: no file of this space holds any text")
+        return replace(nothing, reason="the index is empty: no file of this space holds any text")
     allowed = _allowed(snapshot, where)
     if allowed is not None and not allowed:
-        return _empty(result, "no file passes the filter")
+        return replace(nothing, reason="no file passes the filter")
     terms = snapshot.lexical.query_terms(query)
     vector = None
     if mode != "lexical" and embedder is not None:
@@ -100,37 +85,29 @@ def search(
             message = f"{space!r} was indexed with another model: run 'ragloom index'"
             raise NotIndexedError(message)
         vector = embedder.embed_query(query)
-    candidates = _candidates(snapshot, vector, terms if mode != "dense" else {}, allowed, native)
+        calibration = calibration or embedder.calibration or DEFAULT_CALIBRATION
+    else:
+        calibration = LEXICAL_CALIBRATION
+    lexical_terms = terms if mode != "dense" else {}
+    candidates = _candidates(snapshot, vector, lexical_terms, allowed, native, where)
     if not len(candidates.rows):
-        return _empty(result, "no chunk shares a word with the query")
-    scores = _fuse(candidates)
-    order = np.lexsort((snapshot.ids[candidates.rows], -scores))
-    calibration = (embedder.calibration if embedder else None) or DEFAULT_CALIBRATION
-    weights = {term: snapshot.lexical.inverse_document_frequency(term) for term in terms}
+        return replace(nothing, reason="no chunk shares a word with the query")
     hits: list[Hit] = []
     best = 0.0
-    for at in order[: max(_EXAMINED, 4 * top_k)]:
-        hit = _hit(snapshot, candidates, int(at), float(scores[at]), weights, calibration)
+    ordered = _ordered(snapshot, candidates, terms, calibration)
+    for seen, hit in enumerate(ordered):
+        if len(hits) == top_k or seen >= max(_EXAMINED, 4 * top_k):
+            break
         best = max(best, hit.relevance)
         if hit.relevance >= min_relevance:
             hits.append(hit)
-            if len(hits) == top_k:
-                break
     if not hits:
-        return _empty(
-            result,
+        reason = (
             f"nothing is relevant enough: the best of {len(candidates.rows)} candidates has "
-            f"relevance {best:.2f}, and {min_relevance:.2f} is asked for",
+            f"relevance {best:.2f}, and {min_relevance:.2f} is asked for"
         )
-    return SearchResult(
-        query=query, space=space, hits=tuple(hits), generation=snapshot.meta.generation
-    )
-
-
-def _empty(result: SearchResult, reason: str) -> SearchResult:
-    return SearchResult(
-        query=result.query, space=result.space, reason=reason, generation=result.generation
-    )
+        return replace(nothing, reason=reason)
+    return replace(nothing, hits=tuple(hits))
 
 
 def _allowed(snapshot: Snapshot, where: Sequence[Condition]) -> list[str] | None:
@@ -146,102 +123,81 @@ def _candidates(
     terms: Mapping[str, float],
     allowed: Sequence[str] | None,
     native: Store | None,
+    where: Sequence[Condition],
 ) -> _Candidates:
-    lexical_rows = np.empty(0, np.intp)
-    lexical_scores = np.empty(0, np.float32)
-    if terms:
-        serials, lexical_scores = snapshot.lexical.search(
-            terms, limit=CANDIDATES, uris=allowed
-        )
-        lexical_rows = snapshot.rows_of_serials(serials)
+    serials, lexical_scores = snapshot.lexical.search(terms, limit=CANDIDATES, uris=allowed)
+    lexical_rows = snapshot.rows_of_serials(serials)
     if vector is None:
-        nothing = np.full(len(lexical_rows), np.nan, np.float32)
-        return _Candidates(lexical_rows, nothing, lexical_scores)
+        unknown = np.full(len(lexical_rows), np.nan, np.float32)
+        return _Candidates(lexical_rows, unknown, lexical_scores)
     if native is not None:
-        return _join(snapshot, native, vector, lexical_rows, lexical_scores)
-    cosine = snapshot.cosines(vector)
-    usable = cosine
-    if allowed is not None:
-        numbers = [number for number, uri in enumerate(snapshot.uris) if uri in set(allowed)]
-        usable = np.where(np.isin(snapshot.file_of_row, numbers), cosine, -np.inf)
-    dense_rows = _largest(usable, CANDIDATES)
+        nearest = native.search(vector, limit=CANDIDATES, where=where)
+        known = snapshot.row_of_id
+        dense_rows = np.array([known[name] for name, _ in nearest if name in known], np.intp)
+    else:
+        dense_rows = _nearest(snapshot, vector, allowed)
     rows = np.union1d(dense_rows, lexical_rows)
     lexical = np.full(len(rows), np.nan, np.float32)
     lexical[np.searchsorted(rows, lexical_rows)] = lexical_scores
-    return _Candidates(rows, cosine[rows], lexical)
+    return _Candidates(rows, snapshot.vectors[rows] @ vector, lexical)
 
 
-def _join(
-    snapshot: Snapshot,
-    native: Store,
-    vector: Embeddings,
-    lexical_rows: npt.NDArray[np.intp],
-    lexical_scores: npt.NDArray[np.float32],
-) -> _Candidates:
-    raise NotImplementedError
-
-
-def _largest(scores: npt.NDArray[np.float32], count: int) -> npt.NDArray[np.intp]:
-    """The rows of the largest finite scores, in no order."""
-    count = min(count, len(scores))
-    rows = np.argpartition(scores, len(scores) - count)[len(scores) - count :]
-    return rows[np.isfinite(scores[rows])]
+def _nearest(
+    snapshot: Snapshot, vector: Embeddings, allowed: Sequence[str] | None
+) -> npt.NDArray[np.intp]:
+    """The rows with the highest cosine, exactly; in no order."""
+    cosine = snapshot.cosines(vector)
+    if allowed is not None:
+        wanted = set(allowed)
+        numbers = [number for number, uri in enumerate(snapshot.uris) if uri in wanted]
+        cosine[~np.isin(snapshot.file_of_row, numbers)] = -np.inf
+    count = min(CANDIDATES, len(cosine))
+    rows = np.argpartition(cosine, len(cosine) - count)[len(cosine) - count :]
+    return rows[np.isfinite(cosine[rows])]
 
 
 def _fuse(candidates: _Candidates) -> npt.NDArray[np.float64]:
     """A convex combination of the two scores, each scaled to 0..1 over the candidates.
 
-    Fox and Shaw's CombSUM over min-max normalised scores ("Combination of Multiple Searches", 1993).
-    A chunk that a list does not hold has that list's lowest score.
+    Fox and Shaw's CombSUM over min-max normalised scores ("Combination of Multiple Searches", 1993),
+    weighted as Bruch, Gai and Ingber found better than ranks ("An Analysis of Fusion Functions for
+    Hybrid Retrieval", 2023). A chunk that shares no word with the query has a lexical score of 0.
     """
-    dense, lexical = _scaled(candidates.cosine), _scaled(candidates.lexical)
-    if dense is None or lexical is None:
-        only = dense if dense is not None else lexical
-        return np.zeros(len(candidates.rows)) if only is None else only
+    dense = _scaled(candidates.cosine)
+    lexical = _scaled(np.append(candidates.lexical, np.float32(0)))[:-1]
+    if np.isnan(candidates.cosine).all():
+        return lexical
+    if np.isnan(candidates.lexical).all():
+        return dense
     return DENSE_WEIGHT * dense + (1 - DENSE_WEIGHT) * lexical
 
 
-def _scaled(scores: npt.NDArray[np.float32]) -> npt.NDArray[np.float64] | None:
-    if np.isnan(scores).all():
-        return None
-    low, high = float(np.nanmin(scores)), float(np.nanmax(scores))
-    if np.isnan(scores).any():
-        low = min(low, 0.0)
-    width = high - low
-    filled = np.nan_to_num(scores.astype(np.float64), nan=low)
-    return (filled - low) / width if width > 0 else np.where(np.isnan(scores), 0.0, 1.0)
+def _scaled(scores: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
+    filled = np.nan_to_num(scores.astype(np.float64), nan=0.0)
+    low, high = filled.min(), filled.max()
+    return (filled - low) / (high - low) if high > low else np.ones(len(filled))
 
 
-def _hit(
+def _ordered(
     snapshot: Snapshot,
     candidates: _Candidates,
-    at: int,
-    score: float,
-    weights: Mapping[str, float],
+    terms: Mapping[str, float],
     calibration: Calibration,
-) -> Hit:
-    chunk = snapshot.chunk(int(candidates.rows[at]))
-    cosine = float(candidates.cosine[at])
-    lexical = float(candidates.lexical[at])
-    return Hit(
-        chunk=chunk,
-        score=score,
-        relevance=relevance(
-            calibration,
+) -> Iterator[Hit]:
+    """The candidates as hits, best first, each made when it is asked for."""
+    lexical = snapshot.lexical
+    weights = {term: lexical.inverse_document_frequency(term) for term in terms}
+    scores = _fuse(candidates)
+    for at in np.lexsort((snapshot.ids[candidates.rows], -scores)):
+        chunk = snapshot.chunk(int(candidates.rows[at]))
+        cosine, words = float(candidates.cosine[at]), float(candidates.lexical[at])
+        evidence = word_evidence(weights, lexical.stems, f"{chunk.context}\n{chunk.text}")
+        yield Hit(
+            chunk=chunk,
+            score=float(scores[at]),
+            relevance=relevance(
+                calibration, cosine=0.0 if np.isnan(cosine) else cosine, evidence=evidence
+            ),
             cosine=None if np.isnan(cosine) else cosine,
-            coverage=_coverage(weights, snapshot.lexical.stems, f"{chunk.context}\n{chunk.text}"),
-        ),
-        cosine=None if np.isnan(cosine) else cosine,
-        lexical=None if np.isnan(lexical) else lexical,
-    )
-
-
-def _coverage(
-    weights: Mapping[str, float], stems: Callable[[str], Sequence[str]], text: str
-) -> float:
-    """The inverse document frequencies of the query's words in ``text``, over those of all of them."""
-    total = sum(weights.values())
-    if total <= 0:
-        return 0.0
-    present = set(stems(text))
-    return sum(weight for term, weight in weights.items() if term in present) / total
+            lexical=None if np.isnan(words) else words,
+        )

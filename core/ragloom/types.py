@@ -279,21 +279,24 @@ class Context:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """Turns an embedder's raw cosine, and the share of the query's words found, into a relevance.
+    """Turns an embedder's raw cosine and the words that a passage shares with a query into a relevance.
 
-    ``relevance = 1 / (1 + exp(-(bias + cosine_weight * cosine + coverage_weight * coverage)))``, a
-    logistic regression (Platt, "Probabilistic Outputs for Support Vector Machines", 1999) fitted on
-    pairs of queries and passages that do or do not belong together.
+    ``relevance = 1 / (1 + exp(-(bias + cosine_weight * cosine + coverage_weight * coverage +
+    matched_weight * ln(1 + matched))))``: a logistic regression (Platt, "Probabilistic Outputs for
+    Support Vector Machines", 1999) that tells passages that answer a query from the best that a corpus
+    of another subject has to offer.
 
     Attributes:
         bias: The constant term.
         cosine_weight: Weight of the raw cosine.
-        coverage_weight: Weight of ``coverage``: the inverse document frequencies of the query's words
+        coverage_weight: Weight of the coverage: the inverse document frequencies of the query's words
             found in the passage over those of all of the query's words, 0 to 1.
+        matched_weight: Weight of how many different words of the query the passage holds.
         source: What it was fitted on.
     """
 
     bias: float
     cosine_weight: float
     coverage_weight: float
+    matched_weight: float
     source: str

@@ -150,6 +150,7 @@ class Space:
         self.name = name
         self.settings = settings
         self._snapshot: Snapshot | None = None
+        self._reading: Store | None = None
 
     def __enter__(self) -> Space:
         return self
@@ -163,7 +164,10 @@ class Space:
         self.close()
 
     def close(self) -> None:
-        """Give the model's memory back; the next search loads it again."""
+        """Give the model's memory back and let go of a server; the next search starts them again."""
+        if self._reading is not None:
+            self._reading.close()
+            self._reading = None
         if "embedder" in self.__dict__:
             self.embedder.close()
 
@@ -301,6 +305,7 @@ class Space:
             space=self.name,
             snapshot=self.snapshot(),
             embedder=None if mode == "lexical" else self.embedder,
+            native=None if mode == "lexical" else self._native(),
             mode=mode,
             top_k=self.settings.top_k if top_k is None else top_k,
             min_relevance=(
@@ -336,6 +341,20 @@ class Space:
             created=snapshot.meta.created,
             settings=self.settings,
         )
+
+    def _native(self) -> Store | None:
+        """The store, open for searching, where it answers searches itself."""
+        if self.store.read != "native":
+            return None
+        if self._reading is None:
+            snapshot = self.snapshot()
+            self._reading = self.workspace.host.store(
+                self.settings.store.name, self.settings.store.options
+            )
+            self._reading.open(
+                space=self.name, dimension=snapshot.meta.dimension, directory=self.directory / "store"
+            )
+        return self._reading
 
     def _prepare(self) -> None:
         self.directory.mkdir(parents=True, exist_ok=True)

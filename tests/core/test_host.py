@@ -64,8 +64,9 @@ def info(host, name, distribution=None):
     return found
 
 
-def warnings_of(caplog):
-    return [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+def warnings_of(caplog, about=""):
+    messages = [r.getMessage() for r in caplog.records if r.levelname == "WARNING"]
+    return [message for message in messages if about in message]
 
 
 def test_a_plugin_of_a_stranger_is_found(install):
@@ -109,7 +110,7 @@ def test_failure_1_a_module_that_raises_on_import(install, caplog):
     assert info(host, "broken").status == "failed"
     assert info(host, "broken").error == "RuntimeError: no luck"
     assert info(host, "good").status == "loaded"
-    assert warnings_of(caplog) == [
+    assert warnings_of(caplog, "ragloom-fake") == [
         "plugin 'broken' (ragloom-fake-broken 1.2) failed and is skipped: RuntimeError: no luck"
     ]
 
@@ -142,7 +143,7 @@ def test_failure_2_a_hook_that_raises(install, caplog):
     host = PluginHost.discover()
 
     assert info(host, "broken").error == "KeyError: 'suffix'"
-    assert len(warnings_of(caplog)) == 1
+    assert len(warnings_of(caplog, "ragloom-fake")) == 1
 
 
 @pytest.mark.parametrize(
@@ -289,7 +290,7 @@ def test_failure_6_a_disabled_plugin_is_not_imported(install, monkeypatch, caplo
         name="broken", distribution="ragloom-fake-broken", version="1.2", status="disabled"
     )
     assert info(host, "other").status == "disabled"
-    assert warnings_of(caplog) == []
+    assert warnings_of(caplog, "broken") == warnings_of(caplog, "other") == []
 
 
 def test_failure_6_an_argument_overrides_the_environment(install, monkeypatch):
@@ -303,7 +304,7 @@ def test_failure_6_an_argument_overrides_the_environment(install, monkeypatch):
 def test_disabling_what_is_not_there_is_a_warning(caplog):
     PluginHost.discover(disabled={"onxx"})
 
-    assert warnings_of(caplog) == ["no plugin is called 'onxx'; did you mean 'onnx'?"]
+    assert warnings_of(caplog, "onxx") == ["no plugin is called 'onxx'; did you mean 'onnx'?"]
 
 
 def test_a_failed_plugin_leaves_no_hook_behind(install):

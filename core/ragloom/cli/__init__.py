@@ -49,4 +49,3 @@ def cli(context: click.Context) -> None:
 def main() -> None:
     """Run the command line and end the process with its exit code."""
     cli.main(prog_name="ragloom")
-

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 from collections.abc import Callable
@@ -10,7 +9,7 @@ from contextlib import suppress
 
 import click
 
-from ragloom.cli._session import Session
+from ragloom.cli._session import Session, on_one_line
 from ragloom.errors import RagloomError
 
 __all__ = ["BUG", "FAILED", "INTERRUPTED", "OK", "USAGE", "run_to_exit_code"]
@@ -24,45 +23,42 @@ INTERRUPTED = 130  # 128 + SIGINT, as shells count
 
 def run_to_exit_code(run: Callable[[], object], session: Session) -> int:
     """Call ``run``, report what it raises, and say how the process ends."""
-
-    def report(message: str, code: int) -> int:
-        if session.traceback:
-            import traceback
-
-            traceback.print_exc()
-        label = click.style("error:", fg="red")
-        return _say(f"{label} {' '.join(message.split())}", code, session)
-
     never_fail_on_characters()
     try:
         returned = run()
         sys.stdout.flush()
-    except click.UsageError as error:
-        place = f" (see '{error.ctx.command_path} --help')" if error.ctx else ""
-        return report(f"{error.format_message().rstrip('.')}{place}", USAGE)
-    except click.ClickException as error:
-        return report(error.format_message(), FAILED)
-    except (click.Abort, KeyboardInterrupt) as error:
-        if isinstance(error, click.Abort) and isinstance(error.__cause__, EOFError):
-            return report("the input ended", FAILED)
+    except (click.Abort, KeyboardInterrupt):
         return _say("interrupted: the last index goes on answering", INTERRUPTED, session)
-    except RagloomError as error:
-        return report(str(error), FAILED)
     except BrokenPipeError:
         return _reader_gone()
     except SystemExit as ended:  # click, where it meets a broken pipe itself
-        return _reader_gone() if ended.code == 1 else _code(ended.code)
-    except OSError as error:
-        if error.errno == errno.EPIPE:
-            return _reader_gone()
-        named = f"{error.filename}: " if error.filename else ""
-        return report(f"{named}{error.strerror or error}", FAILED)
+        return _reader_gone() if ended.code == FAILED else _code(ended.code)
     except Exception as error:  # noqa: BLE001 - the edge
-        said = " ".join(str(error).split())
-        what = f"{type(error).__name__}: {said}" if said else type(error).__name__
-        hint = "please report it; run with --traceback to see where"
-        return report(f"{what} (this is a bug in ragloom, {hint})", BUG)
+        if session.traceback:
+            import traceback
+
+            traceback.print_exc()
+        message, code = _described(error)
+        label = click.style("error:", fg="red")
+        return _say(f"{label} {on_one_line(' '.join(message.split()))}", code, session)
     return _code(returned)
+
+
+def _described(error: Exception) -> tuple[str, int]:
+    """The message for an exception, and the exit code."""
+    if isinstance(error, click.UsageError):
+        place = f" (see '{error.ctx.command_path} --help')" if error.ctx else ""
+        return f"{error.format_message().rstrip('.')}{place}", USAGE
+    if isinstance(error, click.ClickException):
+        return error.format_message(), FAILED
+    if isinstance(error, RagloomError):
+        return str(error), FAILED
+    if isinstance(error, OSError):  # a full disk, a folder that may not be written
+        place = f"{error.filename}: " if error.filename else ""
+        return f"{place}{error.strerror or error}", FAILED
+    said = f": {error}" if str(error) else ""
+    hint = "this is a bug in ragloom, please report it; run with --traceback to see where"
+    return f"{type(error).__name__}{said} ({hint})", BUG
 
 
 def never_fail_on_characters() -> None:

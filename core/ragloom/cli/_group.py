@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import cast
 
 import click
@@ -121,18 +122,11 @@ class LazyGroup(click.Group):
         standalone_mode: bool = True,
         **extra: object,
     ) -> object:
-        """As click's; unless ``standalone_mode`` is off, every failure becomes a line and a code."""
-
-        session = extra.setdefault("obj", Session())
-
-        def run() -> object:
-            return super(LazyGroup, self).main(
-                args,
-                prog_name,
-                standalone_mode=False,
-                **extra,  # type: ignore[arg-type]
-            )
-
+        """As click's; in its standalone mode every failure becomes a line and a code."""
+        session = cast("Session", extra.setdefault("obj", Session()))
+        # click's signature differs between releases.
+        main = cast("Callable[..., object]", super().main)
+        run = partial(main, args, prog_name, standalone_mode=False, **extra)
         if not standalone_mode:
             return run()
-        raise SystemExit(run_to_exit_code(run, cast("Session", session)))
+        raise SystemExit(run_to_exit_code(run, session))

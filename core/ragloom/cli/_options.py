@@ -33,14 +33,19 @@ def _into(attribute: str, value: object = None) -> Callable[..., None]:
     return callback
 
 
-def _common(*names: str, help: str, callback: Callable[..., None], **more: object) -> Callable[[F], F]:  # noqa: A002 - click's name
+def _common(
+    *names: str,
+    help: str,  # noqa: A002 - as click calls it
+    callback: Callable[..., None],
+    **more: object,
+) -> Callable[[F], F]:
     return click.option(
         *names,
         cls=CommonOption,
         expose_value=False,
         callback=callback,
         help=help,
-        **more,  # type: ignore[arg-type]
+        **more,
     )
 
 

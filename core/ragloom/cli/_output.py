@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import click
 
-from ragloom.cli._session import is_terminal, printable
+from ragloom.cli._session import is_terminal, on_one_line
 from ragloom.types import Json
 
 __all__ = ["print_json", "print_table", "size", "span_of_time"]
@@ -26,7 +26,7 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """A table as wide as the terminal, or a line a row with tabs and no heading."""
     if not is_terminal():
         for row in rows:
-            click.echo("\t".join(printable(cell.replace("\t", " ").replace("\n", " ")) for cell in row))
+            click.echo("\t".join(on_one_line(cell) for cell in row))
         return
     from rich import box
     from rich.console import Console
@@ -38,7 +38,7 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     for number, column in enumerate(columns):
         table.add_column(column, overflow="fold", no_wrap=number == 0)
     for row in rows:
-        table.add_row(*(Text(printable(cell)) for cell in row))
+        table.add_row(*(Text(on_one_line(cell)) for cell in row))
     Console(no_color=context is not None and context.color is False, highlight=False).print(table)
 
 

@@ -6,13 +6,13 @@ import os
 import re
 import textwrap
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from ragloom.cli._session import printable
+from ragloom.cli._session import on_one_line, printable
 from ragloom.snapshot.analysis import analyze
 
 if TYPE_CHECKING:
@@ -42,20 +42,20 @@ def line_of(hit: Hit, path: str) -> str:
     chunk = hit.chunk
     headings = " > ".join(chunk.headings)
     said = " ".join([*([f"{headings}:"] if headings else []), *chunk.text.split()])
-    return printable(f"{path}:{chunk.lines.start}: {hit.relevance:.2f} {said}")
+    return on_one_line(f"{path}:{chunk.lines.start}: {hit.relevance:.2f} {said}")
 
 
 def lines_of(hit: Hit, path: str, mark: Mark, *, width: int, scores: bool) -> Iterator[str]:
     """A hit as a few lines for a terminal of ``width`` columns."""
     chunk = hit.chunk
     color = "green" if hit.relevance >= _LIKELY else "yellow" if hit.relevance >= _MAYBE else "red"
-    place = f"{printable(path)}:{chunk.lines.start}"
+    place = f"{on_one_line(path)}:{chunk.lines.start}"
     if chunk.lines.end > chunk.lines.start:
         place += f"-{chunk.lines.end}"
     head = f"{click.style(f'{hit.relevance:.2f}', fg=color)}  {click.style(place, bold=True)}"
     yield f"{head}  {click.style('(changed since)', fg='yellow')}" if hit.stale else head
     if chunk.headings:
-        yield click.style(f"      {printable(' > '.join(chunk.headings))}", fg="cyan")
+        yield click.style(f"      {on_one_line(' > '.join(chunk.headings))}", fg="cyan")
     if scores:
         parts = {"score": hit.score, "cosine": hit.cosine, "words": hit.lexical}
         given = (f"{name} {value:.3f}" for name, value in parts.items() if value is not None)
@@ -94,7 +94,7 @@ def _wrap(line: str, width: int) -> list[str]:
     return wrapped or [""]
 
 
-def marker(terms: Sequence[str], stems: Callable[[str], Sequence[str]]) -> Mark:
+def marker(terms: Iterable[str], stems: Callable[[str], Sequence[str]]) -> Mark:
     """Marks the words that have a stem in common with the query.
 
     Args:

@@ -65,9 +65,8 @@ class _Lines(_Meter):
         self._said = now
         rate = done / max(now - self._since, 1e-9)
         left = span_of_time((total - done) / rate)
-        self._session.note(
-            f"{self._title}: {_STAGES.get(stage, stage)}: {done} of {total}, {rate:.0f}/s, {left} left"
-        )
+        label = f"{self._title}: {_STAGES.get(stage, stage)}"
+        self._session.note(f"{label}: {done} of {total}, {rate:.0f}/s, {left} left")
 
 
 class _Bar(_Meter):

@@ -16,7 +16,9 @@ __all__ = ["failures", "refresh", "summary"]
 _NAMED = 20  # warnings that are shown without --verbose
 
 
-def refresh(session: Session, space: Space, *, full: bool = False, timeout: float | None = None) -> IndexReport:
+def refresh(
+    session: Session, space: Space, *, full: bool = False, timeout: float | None = None
+) -> IndexReport:
     """Index ``space``, with a progress bar where a person waits."""
     more = {} if timeout is None else {"timeout": timeout}
     with progress(session, space.name) as meter:
@@ -53,7 +55,8 @@ def failures(session: Session, report: IndexReport) -> None:
     if len(shown) < len(report.warnings):
         session.warn(f"and {len(report.warnings) - len(shown)} more: --verbose shows them")
     if report.truncated:
-        session.warn(f"{report.space}: the model read only the beginning of {_plural(report.truncated, 'chunk')}")
+        cut = _plural(report.truncated, "chunk")
+        session.warn(f"{report.space}: the model read only the beginning of {cut}")
     if report.failed:
         session.warn(f"{_plural(len(report.failed), 'file')} could not be indexed")
 

@@ -59,7 +59,6 @@ class Session:
         level = {-1: logging.ERROR, 0: logging.WARNING, 1: logging.INFO}
         log = logging.getLogger("ragloom")
         log.handlers = [handler]
-        log.propagate = False
         log.setLevel(level.get(self.verbosity, logging.DEBUG))
         logging.getLogger("ragloom.hooks").setLevel(
             logging.INFO if self.trace_hooks else logging.WARNING
@@ -86,7 +85,7 @@ class Session:
     def note(self, message: str, *, dim: bool = False) -> None:
         """Say something on stderr that is neither a result nor a warning."""
         if not self.quiet:
-            styled = click.style(printable(message), dim=True) if dim else printable(message)
+            styled = click.style(on_one_line(message), dim=True) if dim else on_one_line(message)
             click.echo(styled, err=True, color=self.color)
 
     def warn(self, message: str) -> None:
@@ -96,11 +95,11 @@ class Session:
 
     def _labelled(self, label: str, message: str) -> None:
         head = click.style(f"{label}:", fg=_COLORS.get(label), dim=label not in _COLORS)
-        click.echo(f"{head} {printable(message)}", err=True, color=self.color)
+        click.echo(f"{head} {on_one_line(message)}", err=True, color=self.color)
 
 
 class _StderrHandler(logging.Handler):
-    """Writes ``warning: …`` to whatever stderr is at the time, above a progress bar if there is one."""
+    """Writes ``warning: …`` to what stderr is at the time: above a progress bar, if any."""
 
     def __init__(self, session: Session) -> None:
         super().__init__()
@@ -119,8 +118,16 @@ def printable(text: str) -> str:
     return text.translate(_VISIBLE)
 
 
-_VISIBLE = {code: chr(0x2400 + code) for code in range(32) if chr(code) not in "\n\t"}
-_VISIBLE |= dict.fromkeys([0x7F, *range(0x80, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)], "\ufffd")
+def on_one_line(text: str) -> str:
+    """The same, and its line breaks and tabs, too: for paths, messages and lines of a result."""
+    return text.translate(_VISIBLE | _BREAKS)
+
+
+# C0 controls have pictures of their own; C1 controls and bidirectional overrides have none.
+_VISIBLE = {
+    code: chr(0x2400 + code) for code in range(32) if chr(code) not in "\n\t"
+} | dict.fromkeys([*range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)], "\ufffd")
+_BREAKS = {ord(char): chr(0x2400 + ord(char)) for char in "\n\t"}
 
 
 def is_terminal() -> bool:

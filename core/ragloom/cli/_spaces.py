@@ -56,7 +56,9 @@ def _named(workspace: Workspace, name: str, paths: Sequence[str]) -> Space:
     context = click.get_current_context()
     if paths:
         if name in workspace.settings.spaces:
-            message = f"{name!r} has its own sources in the settings: give --space or PATHs, not both"
+            message = (
+                f"{name!r} has its own sources in the settings: give --space or PATHs, not both"
+            )
             raise click.UsageError(message, context)
         sources = workspace.space_for(paths).settings.sources
         return workspace.space(name, settings=replace(workspace.settings.defaults, sources=sources))
@@ -77,8 +79,13 @@ def with_parts(
     from ragloom.config import Part
     from ragloom.workspace import Space
 
-    named = {"store": store, "embedder": embedder, "chunker": chunker}
-    parts = {part: Part(name=name) for part, name in named.items() if name is not None}
-    if not parts:
+    if store is embedder is chunker is None:
         return space
-    return Space(space.workspace, space.name, replace(space.settings, **parts))
+    given = space.settings
+    settings = replace(
+        given,
+        store=Part(name=store) if store else given.store,
+        embedder=Part(name=embedder) if embedder else given.embedder,
+        chunker=Part(name=chunker) if chunker else given.chunker,
+    )
+    return Space(space.workspace, space.name, settings)

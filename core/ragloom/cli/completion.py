@@ -28,8 +28,8 @@ Examples:
 @click.pass_context
 def command(context: click.Context, shell: str) -> None:
     """Print the script that completes commands, options, spaces and parts in a shell."""
-    from click.shell_completion import get_completion_class
+    from click.shell_completion import BashComplete, FishComplete, ZshComplete
 
-    completion = get_completion_class(shell)
-    assert completion is not None
-    click.echo(completion(context.find_root().command, {}, _PROGRAM, _VARIABLE).source())
+    kinds = {"bash": BashComplete, "zsh": ZshComplete, "fish": FishComplete}
+    group = context.find_root().command
+    click.echo(kinds[shell](group, {}, _PROGRAM, _VARIABLE).source())

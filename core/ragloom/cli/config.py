@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -34,7 +35,7 @@ Examples:
 @json_option
 @common_options
 @click.pass_obj
-def command(session: Session, as_json: bool) -> None:
+def command(session: Session, *, as_json: bool) -> None:
     """Show every effective setting and where its value came from.
 
     A setting comes from an option of a command, from a variable such as RAGLOOM_TOP_K, from
@@ -47,12 +48,18 @@ def command(session: Session, as_json: bool) -> None:
 
     root = Path(session.folder).resolve()
     settings = load_settings(root, config=Path(session.config) if session.config else None)
-    values = list(_values(settings))
+    beside = f"{root}{os.sep}"
+    values = [
+        (key, value, origin.removeprefix(beside)) for key, value, origin in _values(settings)
+    ]
     if as_json:
-        print_json([{"key": key, "value": value, "origin": origin} for key, value, origin in values])
+        print_json(
+            [{"key": key, "value": value, "origin": origin} for key, value, origin in values]
+        )
         return
     print_table(
-        ("setting", "value", "from"), [(key, _shown(value), origin) for key, value, origin in values]
+        ("setting", "value", "from"),
+        [(key, _shown(value), origin) for key, value, origin in values],
     )
 
 
@@ -74,7 +81,7 @@ def _of(space: SpaceSettings, settings: Settings, prefix: str) -> Iterator[tuple
 
 
 def _origin(settings: Settings, prefix: str, key: str) -> str:
-    """Where a space's value came from: the environment is above the file, the space above the rest."""
+    """Where a value came from: a variable is above the file, a space above what holds for all."""
     found = [settings.origin(f"{key}.options")] if f"{key}.options" in settings.origins else []
     general = settings.origin(key)
     own = settings.origins.get(prefix + key)
@@ -87,12 +94,7 @@ def _plain(value: object) -> Json:
 
     if isinstance(value, Part):
         return {"name": value.name, **value.options} if value.options else value.name
-    if isinstance(value, tuple):
-        return list(value)
-    if isinstance(value, dict):
-        return dict(value)
-    assert isinstance(value, str | int | float)
-    return value
+    return list(value) if isinstance(value, tuple) else cast("Json", value)
 
 
 def _shown(value: Json) -> str:

@@ -36,8 +36,9 @@ Examples:
 @json_option
 @common_options
 @click.pass_obj
-def command(
+def command(  # noqa: PLR0913 - one parameter an option
     session: Session,
+    *,
     paths: tuple[str, ...],
     space_name: str | None,
     full: bool,
@@ -49,12 +50,12 @@ def command(
 ) -> int:
     """Bring the index up to date with the files.
 
-    Files that did not change are skipped, and text that is already known is not embedded again. What
-    .gitignore and .ragloomignore name, hidden files and secrets are left out. A file that cannot be
-    read is named and skipped; what was indexed of it before goes on answering.
+    Files that did not change are skipped, and text that is already known is not embedded again.
+    What .gitignore and .ragloomignore name, hidden files and secrets are left out. A file that
+    cannot be read is named and skipped; what was indexed of it before goes on answering.
 
-    Without PATHs, every space of the settings is indexed or, where there is none, the whole
-    workspace.
+    Without PATHs, every space of the settings is indexed; where there is none, what was indexed
+    before or else the whole workspace.
     """
     from ragloom.cli._output import print_json
     from ragloom.cli._refresh import failures, refresh, summary

@@ -32,7 +32,7 @@ Examples:
 @json_option
 @common_options
 @click.pass_obj
-def command(session: Session, as_json: bool) -> None:
+def command(session: Session, *, as_json: bool) -> None:
     """List the plugins: name, distribution, version, status, and the parts that they provide.
 
     For a part that needs a package which is not installed, the pip command is shown; for a plugin
@@ -52,9 +52,7 @@ def command(session: Session, as_json: bool) -> None:
                 plugin.distribution,
                 plugin.version,
                 plugin.status,
-                "; ".join(
-                    f"{kind}: {', '.join(names)}" for kind, names in plugin.provides.items()
-                ),
+                "; ".join(f"{kind}: {', '.join(names)}" for kind, names in plugin.provides.items()),
                 plugin.error or "; ".join(_pip(extra) for extra in _extras(plugin)),
             )
             for plugin in found

@@ -26,7 +26,7 @@ Examples:
 @common_options
 @click.pass_obj
 def command(
-    session: Session, paths: tuple[str, ...], space_name: str | None, as_json: bool
+    session: Session, *, paths: tuple[str, ...], space_name: str | None, as_json: bool
 ) -> None:
     """Make the store again from the snapshot, or the snapshot from the store.
 

@@ -63,8 +63,9 @@ Examples:
 @json_option
 @common_options
 @click.pass_obj
-def command(
+def command(  # noqa: PLR0913 - one parameter an option
     session: Session,
+    *,
     query: str,
     paths: tuple[str, ...],
     space_name: str | None,
@@ -83,8 +84,8 @@ def command(
     The index is brought up to date first; without PATHs it is the space of the settings, or the one
     that was indexed before, or the whole workspace.
 
-    On a terminal a hit shows its relevance, its place, its headings and the passage; elsewhere it is
-    one line that begins with path:line. Nothing found is no error: the reason is on stderr.
+    On a terminal a hit shows its relevance, its place, its headings and the passage; elsewhere it
+    is one line that begins with path:line. Nothing found is no error: stderr says why.
     """
     from ragloom.cli._spaces import choose_space, with_parts
 

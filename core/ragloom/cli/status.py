@@ -33,7 +33,7 @@ Examples:
 @json_option
 @common_options
 @click.pass_obj
-def command(session: Session, space_name: str | None, as_json: bool) -> None:
+def command(session: Session, *, space_name: str | None, as_json: bool) -> None:
     """Show what is indexed: files, chunks, size, age, the parts, and what has changed since.
 
     Neither the store nor the model is opened.
@@ -106,7 +106,10 @@ def _as_json(status: SpaceStatus, changes: Drift | None) -> Json:
         "chunks": status.chunks,
         "bytes": status.bytes,
         "created": created.isoformat(timespec="seconds") if created else None,
-        "changed": changes
-        and {"added": changes.added, "updated": changes.changed, "removed": changes.removed},
+        "changed": None if changes is None else _changed(changes),
         **_parts(status),
     }
+
+
+def _changed(changes: Drift) -> Json:
+    return {"added": changes.added, "updated": changes.changed, "removed": changes.removed}

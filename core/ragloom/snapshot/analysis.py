@@ -25,11 +25,15 @@ _UNSPACED = (
 _UNSPACED_RUN = re.compile(f"[{_UNSPACED}]+|[^{_UNSPACED}]+")
 _HAS_UNSPACED = re.compile(f"[{_UNSPACED}]")
 
-# Lucene's EnglishAnalyzer list, with the question words and pronouns that start most queries.
+# The Snowball project's English list, without negations; with "me", "my" and the words of questions.
 STOP_WORDS = frozenset(
-    "a an and are as at be but by can do does for from had has have how i if in into is it its me "
-    "my no not of on or our should so such that the their then there these they this to was we "
-    "were what when where which who why will with would you your".split()
+    "a about above after again against all am an and any are as at be because been before being below "
+    "between both but by can did do does doing don down during each few for from further had has have "
+    "having he her here hers herself him himself his how i if in into is it its itself just me more "
+    "most my myself now of off on once only or other our ours ourselves out over own s same she should "
+    "so some such t than that the their theirs them themselves then there these they this those "
+    "through to too under until up very was we were what when where which while who whom why will "
+    "with would you your yours yourself yourselves".split()
 )
 
 

@@ -27,7 +27,7 @@ _ANALYZER = "ragloom_stem"
 _WRITER_BYTES = 15_000_000  # tantivy's minimum for one thread, which is ample for documentation
 _LONGEST_TERM = 200  # characters; longer "words" are encoded data, and tantivy refuses 64 KiB
 
-FIELD_WEIGHTS: Mapping[str, float] = {"body": 1.0, "heading": 0.6, "path": 0.3}
+FIELD_WEIGHTS: Mapping[str, float] = {"body": 1.0, "heading": 0.15, "path": 0.15}
 """How much a term counts by where it stands; see ``benchmarks/README.md`` for the measurement."""
 _LONGEST_QUERY = 1024  # terms; a whole page may be asked for, a whole book need not be
 

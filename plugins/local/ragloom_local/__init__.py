@@ -16,7 +16,7 @@ class FileOptions:
     """Options of the store ``file``.
 
     Attributes:
-        path: A folder in which each space gets a folder of its own; empty for the workspace's state.
+        path: A folder in which each space gets its own; empty for the workspace's state.
     """
 
     path: str = ""

@@ -6,8 +6,9 @@ A space's folder holds one generation, and for a moment two::
     chunks-000007.jsonl      one chunk a line, in the order of the ids
     vectors-000007.npy       (702, 384) float32, row by row the same chunks
 
-Closing writes the next generation, syncs it, and replaces ``CURRENT`` in one step: whatever kills the
-process, one whole generation is there.
+Closing writes the next generation, syncs it, and replaces ``CURRENT`` in one step: whatever kills
+the process, one whole generation is there. Everything is read on opening and written on closing,
+which is right for some thousand chunks; for more, use ``sqlite``.
 """
 
 from __future__ import annotations
@@ -169,7 +170,8 @@ class FileStore:
         _write(chunks_file, write_chunks)
         _write(vectors_file, write_vectors)
         current = {"generation": generation, "dimension": table.dimension, "chunks": len(table)}
-        _write(self._folder / CURRENT, lambda file: file.write(json.dumps(current).encode() + b"\n"))
+        line = json.dumps(current).encode() + b"\n"
+        _write(self._folder / CURRENT, lambda file: file.write(line))
         _sync_folder(self._folder)
         self._generation = generation
         for pattern in ("chunks-*.jsonl", "vectors-*.npy"):
@@ -186,7 +188,8 @@ class FileStore:
 
     def _only_first_generation(self) -> bool:
         """Killed while writing the very first generation, before ``CURRENT``."""
-        return {path.name for path in self._folder.glob("chunks-*.jsonl")} == {"chunks-000001.jsonl"}
+        found = {path.name for path in self._folder.glob("chunks-*.jsonl")}
+        return found == {"chunks-000001.jsonl"}
 
     def _damaged(self, what: str) -> StoreDamagedError:
         return StoreDamagedError(

@@ -182,18 +182,14 @@ class SqliteStore:
 
     def _claim(self, execute: Execute) -> None:
         """Note the space's dimension, or hold the embedder to it."""
-        found = execute(
-            "SELECT dimension FROM spaces WHERE space = ?", (self._space,)
-        ).fetchone()
+        found = execute("SELECT dimension FROM spaces WHERE space = ?", (self._space,)).fetchone()
         if found is not None and found[0] != self._dimension:
-            row = execute(
-                "SELECT 1 FROM chunks WHERE space = ? LIMIT 1", (self._space,)
-            ).fetchone()
+            row = execute("SELECT 1 FROM chunks WHERE space = ? LIMIT 1", (self._space,)).fetchone()
             if row is not None:
                 msg = (
-                    f"the space {self._space!r} in {self._file} holds vectors of {found[0]} numbers, "
-                    f"and the embedder gives {self._dimension}: index into a new space, or drop "
-                    "this one and index again"
+                    f"the space {self._space!r} in {self._file} holds vectors of {found[0]} "
+                    f"numbers, and the embedder gives {self._dimension}: index into a new space, "
+                    "or drop this one and index again"
                 )
                 raise StoreError(msg)
         execute("INSERT OR REPLACE INTO spaces VALUES (?, ?)", (self._space, self._dimension))
@@ -247,8 +243,8 @@ class SqliteStore:
             name = getattr(error, "sqlite_errorname", "")
             if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
                 msg = (
-                    f"the store {self._file} is in use by another process, which has been writing to "
-                    f"it for {self._patience:g} s: run this again when it is done"
+                    f"the store {self._file} is in use by another process, which has been "
+                    f"writing to it for {self._patience:g} s: run this again when it is done"
                 )
                 raise StoreLockedError(msg) from error
             if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")) or _not_ours(error):
@@ -260,9 +256,7 @@ class SqliteStore:
             raise StoreError(msg) from error
 
     def _damaged(self, what: str) -> StoreDamagedError:
-        return StoreDamagedError(
-            f"the store {self._file} is damaged: {what}; run `ragloom repair`"
-        )
+        return StoreDamagedError(f"the store {self._file} is damaged: {what}; run `ragloom repair`")
 
 
 def _not_ours(error: sqlite3.Error) -> bool:

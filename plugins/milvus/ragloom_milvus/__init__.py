@@ -1,4 +1,4 @@
-"""The store ``milvus``: embedded Milvus Lite in a directory, or a Milvus server or cluster by its URI."""
+"""The store ``milvus``: embedded Milvus Lite in a directory, or a Milvus server by its URI."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ class MilvusOptions:
     """Options of the store ``milvus``.
 
     Attributes:
-        uri: Empty for embedded Milvus Lite in the workspace's state; a path that ends in ``.db`` for
-            Milvus Lite there; ``http://…``, ``https://…``, ``tcp://…`` or ``unix:…`` for a server.
+        uri: Empty for embedded Milvus Lite in the workspace's state; a path that ends in ``.db``
+            for Milvus Lite there; ``http://…``, ``https://…``, ``tcp://…`` or ``unix:…`` for a
+            server or a cluster.
         token: ``user:password`` or an API key, for servers that ask for one.
         collection: What the names of collections begin with. Workspaces that name the same server,
             the same beginning and the same space share the chunks.

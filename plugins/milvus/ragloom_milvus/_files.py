@@ -1,8 +1,9 @@
-"""Is a Milvus Lite collection whole? Looked at before the engine opens it, which is when it tidies up.
+"""Is a Milvus Lite collection whole? Looked at before the engine opens it and tidies up.
 
-On opening, the engine falls back to an older manifest when the newest is unreadable, unlinks the data
-files which that one does not know, and passes over data files that are missing. What was damaged would
-then open, with chunks gone. So that is found first, from the outside, and nothing is touched.
+On opening, the engine falls back to an older manifest when the newest is unreadable, unlinks the
+data files which that one does not know, and passes over data files that are missing. What was
+damaged would then open, with chunks gone. So that is found first, from the outside, and nothing is
+touched.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def check_collection(directory: Path, collection: str) -> None:
     if not folder.is_dir():
         return
     if not (folder / SCHEMA).exists():
-        # Killed between making the folder and writing the schema: it is empty, and rmdir takes nothing else.
+        # Killed between making the folder and writing the schema; rmdir takes empty ones only.
         with contextlib.suppress(OSError):
             folder.rmdir()
             return
@@ -49,10 +50,14 @@ def check_collection(directory: Path, collection: str) -> None:
     if manifest.exists():
         for path in _data_files(folder, _read_json(manifest)):
             _check_parquet(path)
-    elif (folder / f"{MANIFEST}.prev").exists():
+    elif (folder / f"{MANIFEST}.prev").exists() or _has_rows_without_log(folder):
         raise _damaged(manifest, "is missing")
-    elif any(folder.glob("partitions/*/data/*.parquet")) and not any(folder.glob("wal/*.arrow")):
-        raise _damaged(manifest, "is missing")
+
+
+def _has_rows_without_log(folder: Path) -> bool:
+    """There are data files, and no log from which a first manifest would be made again."""
+    data = any(folder.glob("partitions/*/data/*.parquet"))
+    return data and not any(folder.glob("wal/*.arrow"))
 
 
 def _data_files(folder: Path, manifest: dict[str, object]) -> Iterator[Path]:

@@ -1,7 +1,7 @@
 """Waiting for another process to let go of a Milvus Lite directory, and telling who holds it.
 
-The engine takes a lock (``flock``) on the file ``LOCK`` in the directory and leaves the file empty. We
-write our process id into it, and Linux tells whose lock it is even when somebody else's program took it.
+The engine takes a lock (``flock``) on the file ``LOCK`` in the directory and leaves the file empty.
+We write our process id into it, and Linux tells whose lock it is even when another program took it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,11 @@ T = TypeVar("T")
 
 
 def wait_for(
-    opening: Callable[[], T], locked: type[Exception], directory: Path, *, patience: float = PATIENCE
+    opening: Callable[[], T],
+    locked: type[Exception],
+    directory: Path,
+    *,
+    patience: float = PATIENCE,
 ) -> T:
     """What ``opening`` returns, tried again while it raises ``locked``.
 
@@ -71,7 +75,7 @@ def unsign(directory: Path) -> None:
 
 
 def holder(directory: Path) -> str:
-    """Who holds the lock, as words for a message: ``process 4711 (python)`` when that can be found."""
+    """Who holds the lock, for a message: ``process 4711 (python)`` where that can be found."""
     lock = directory / LOCK
     process = _holder_by_kernel(lock) or _holder_by_signature(lock)
     if process is None:

@@ -1,15 +1,15 @@
 """How a chunk lies in a Milvus collection: its fields, their limits, and there and back again.
 
-=============  ============  ========================================================================
+=============  ============  =====================================================================
 field          type          holds
-=============  ============  ========================================================================
+=============  ============  =====================================================================
 ``id``         VARCHAR, key  ``Chunk.id``
 ``uri``        VARCHAR       ``Chunk.uri``
 ``text``       VARCHAR       ``Chunk.text``
 ``vector``     FLOAT_VECTOR  the embedding, compared by cosine
 ``extra``      VARCHAR       the rest of the chunk as JSON, exactly: what :func:`from_row` reads
 ``metadata``   JSON          ``Chunk.metadata`` once more, on servers only, for filters
-=============  ============  ========================================================================
+=============  ============  =====================================================================
 """
 
 from __future__ import annotations
@@ -93,6 +93,41 @@ def quoted(value: str) -> str:
     return f'"{escaped}"'
 
 
+def check_chunks(chunks: Sequence[Chunk], limits: Mapping[str, int]) -> None:
+    """Refuse ids that no filter expression can name, and fields longer than their limits.
+
+    Args:
+        chunks: What is to be written.
+        limits: Bytes of UTF-8, by field; may be empty.
+
+    Raises:
+        StoreError: It names the chunk, the file, the field and the limit.
+    """
+    for chunk in chunks:
+        if not chunk.id.isprintable():
+            raise StoreError(
+                f"chunk {chunk.id!a} of {chunk.uri!a}: Milvus takes no id with control characters: "
+                "nothing was written"
+            )
+        for field, text in _fields(chunk) if limits else ():
+            # A character is four bytes at most, so that most texts need no encoding here.
+            limit = limits[field]
+            if len(text) * 4 > limit and (size := len(text.encode())) > limit:
+                raise StoreError(
+                    f"chunk {chunk.id} of {chunk.uri}: its {field} has {size:,} bytes, and a Milvus "
+                    f"server keeps {limit:,} at most: nothing was written; use smaller chunks, or "
+                    "a store without this limit such as embedded Milvus Lite or sqlite"
+                )
+
+
+def _fields(chunk: Chunk) -> Iterator[tuple[str, str]]:
+    yield ID, chunk.id
+    yield URI, chunk.uri
+    yield TEXT, chunk.text
+    yield EXTRA, _extra(chunk)
+    yield METADATA, dump_json(chunk.metadata)
+
+
 def to_rows(chunks: Sequence[Chunk], vectors: Embeddings, *, metadata: bool) -> list[Row]:
     """One row a chunk; where an id occurs twice, the last one counts.
 
@@ -103,43 +138,24 @@ def to_rows(chunks: Sequence[Chunk], vectors: Embeddings, *, metadata: bool) -> 
     """
     rows: dict[str, Row] = {}
     for chunk, vector in zip(chunks, vectors, strict=True):
-        record = chunk_to_record(chunk)
-        row: Row = {ID: record.pop("id"), URI: record.pop("uri"), TEXT: record.pop("text")}
-        row[EXTRA] = dump_json(record)
-        row[VECTOR] = vector.tolist()
+        row: Row = {
+            ID: chunk.id,
+            URI: chunk.uri,
+            TEXT: chunk.text,
+            VECTOR: vector.tolist(),
+            EXTRA: _extra(chunk),
+        }
         if metadata:
             row[METADATA] = json.loads(dump_json(chunk.metadata))
         rows[chunk.id] = row
     return list(rows.values())
 
 
-def check_rows(rows: Sequence[Row], limits: Mapping[str, int]) -> None:
-    """Refuse rows with a field longer than its limit, or with an id that no expression can name.
-
-    Args:
-        rows: What is to be written.
-        limits: Bytes of UTF-8, by field.
-
-    Raises:
-        StoreError: It names the chunk, the field and the limit.
-    """
-    for row in rows:
-        if not row[ID].isprintable():
-            raise StoreError(
-                f"chunk {row[ID]!a} of {row[URI]!a}: Milvus takes no id with control characters: "
-                "nothing was written"
-            )
-        for field, limit in limits.items():
-            value = row.get(field)
-            text = value if isinstance(value, str) else dump_json(value)
-            # A character is four bytes at most, so that most texts need no encoding here.
-            if len(text) * 4 > limit and (size := len(text.encode())) > limit:
-                msg = (
-                    f"chunk {row[ID]} of {row[URI]}: its {field} has {size:,} bytes, and Milvus "
-                    f"keeps {limit:,} at most: nothing was written; use smaller chunks, or a store "
-                    "without this limit such as sqlite"
-                )
-                raise StoreError(msg)
+def _extra(chunk: Chunk) -> str:
+    record = chunk_to_record(chunk)
+    for field in (ID, URI, TEXT):
+        del record[field]
+    return dump_json(record)
 
 
 def from_row(row: Mapping[str, Any], where: str) -> Chunk:

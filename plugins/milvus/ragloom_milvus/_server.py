@@ -190,9 +190,9 @@ class ServerRows:
         dimension = int(fields[VECTOR]["params"]["dim"])
         if dimension != self._dimension:
             msg = (
-                f"the collection {self._name} on {self._uri} holds vectors of {dimension} numbers, and "
-                f"the embedder gives {self._dimension}: index into a new space, or drop this one and "
-                "index again"
+                f"the collection {self._name} on {self._uri} holds vectors of {dimension} numbers, "
+                f"and the embedder gives {self._dimension}: index into a new space, or drop this "
+                "one and index again"
             )
             raise StoreError(msg)
         if not self._client.list_indexes(self._name, field_name=VECTOR):
@@ -242,7 +242,7 @@ class ServerRows:
 
 
 def _within_64_bits(value: Any) -> Any:  # noqa: ANN401 - JSON
-    """``value`` for the filters only: pymilvus refuses longer integers, which ``extra`` keeps exactly."""
+    """``value`` for filters only: pymilvus refuses longer integers; ``extra`` has them exactly."""
     if isinstance(value, dict):
         return {key: _within_64_bits(item) for key, item in value.items()}
     if isinstance(value, list):

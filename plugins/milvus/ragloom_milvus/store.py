@@ -18,7 +18,7 @@ from ragloom_milvus._expressions import narrowing
 from ragloom_milvus._rows import (
     Row,
     Rows,
-    check_rows,
+    check_chunks,
     collection_name,
     from_row,
     metadata_of,
@@ -65,8 +65,8 @@ class MilvusStore:
         self._remote = uri.startswith(_REMOTE)
         if uri and not self._remote and not uri.endswith(".db"):
             msg = (
-                f"store.uri {uri!r} is neither a local path that ends in .db nor a server's address "
-                "such as http://localhost:19530"
+                f"store.uri {uri!r} is neither a local path that ends in .db nor the address "
+                "of a server such as http://localhost:19530"
             )
             raise ConfigError(msg)
         self.read: Literal["snapshot", "native"] = "native" if self._remote else "snapshot"
@@ -122,8 +122,7 @@ class MilvusStore:
         """Write chunks, replacing those with the same id; all are checked before one is written."""
         rows = self._opened
         check_records(chunks, vectors, dimension=self._dimension)
-        for start in range(0, len(chunks), BATCH):
-            check_rows(self._batch(chunks, vectors, start), rows.limits)
+        check_chunks(chunks, rows.limits)
         for start in range(0, len(chunks), BATCH):
             rows.upsert(self._batch(chunks, vectors, start))
 
@@ -140,7 +139,7 @@ class MilvusStore:
         return self._opened.count()
 
     def scan(self, *, batch_size: int = 1000) -> Iterator[tuple[Sequence[Chunk], Embeddings]]:
-        """Everything in the space, in the order of the ids; the store must not be written meanwhile.
+        """Everything in the space, in the order of the ids; it must not be written meanwhile.
 
         Raises:
             StoreDamagedError: A row is not a chunk, or its vector is not finite.

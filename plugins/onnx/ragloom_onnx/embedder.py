@@ -70,46 +70,28 @@ class OnnxEmbedder:
         self._truncated = 0
         self._session: Session | None = None
 
-    @cached_property
+    @property
     def fingerprint(self) -> str:
         """Changes with the model, its tokenizer, the pooling, the prefixes and the longest text.
 
-        The bundled model's own hash is on record; the files of any other are read for it.
+        The hashes of the bundled model are on record; the files of any other are read for it, once.
         """
-        parts = {
-            "format": _FORMAT,
-            "files": dict(self._files.content_hashes()),
-            "pooling": self._pooling or self._files.pooling,
-            "prefixes": [self._query_prefix, self._passage_prefix],
-            "sequence": [self._files.max_sequence, self._wanted_tokens],
-        }
-        text = json.dumps(parts, sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()[:32]
+        return self._fingerprint
 
-    @cached_property
+    @property
     def dimension(self) -> int:
         """Numbers in a vector."""
-        return self._files.dimension or self._model().dimension
+        return self._dimension
 
-    @cached_property
+    @property
     def counter(self) -> TokenCounter:
         """The model's own tokenizer."""
-        tokenizer = self._tokenizer
-        from ragloom_onnx.counter import counter_for
+        return self._counter
 
-        return counter_for(self._files.name, tokenizer)
-
-    @cached_property
+    @property
     def max_tokens(self) -> int:
         """The longest passage read whole, in tokens of ``counter``, without its prefix."""
-        prefix = self.counter.count(self._passage_prefix)
-        longest = self._files.max_sequence - self._special_tokens - prefix
-        if longest < 1:
-            raise ConfigError(
-                f"embedder 'onnx': passage_prefix has {prefix} tokens, and the model "
-                f"{self._files.name!r} reads {self._files.max_sequence}; make the prefix shorter"
-            )
-        return min(self._wanted_tokens or longest, longest)
+        return self._max_tokens
 
     @property
     def truncated(self) -> int:
@@ -127,7 +109,7 @@ class OnnxEmbedder:
         Raises:
             ModelError: The model cannot be loaded or does not answer.
         """
-        vectors = np.empty((len(texts), self.dimension), np.float32)
+        vectors = np.empty((len(texts), self._dimension), np.float32)
         for start in range(0, len(texts), _AT_ONCE):
             some = [self._passage_prefix + text for text in texts[start : start + _AT_ONCE]]
             self._embed(some, out=vectors[start : start + len(some)])
@@ -183,6 +165,40 @@ class OnnxEmbedder:
         return ids
 
     @cached_property
+    def _fingerprint(self) -> str:
+        parts = {
+            "format": _FORMAT,
+            "files": dict(self._files.content_hashes()),
+            "pooling": self._pooling or self._files.pooling,
+            "prefixes": [self._query_prefix, self._passage_prefix],
+            "sequence": [self._files.max_sequence, self._wanted_tokens],
+        }
+        text = json.dumps(parts, sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+    @cached_property
+    def _dimension(self) -> int:
+        return self._files.dimension or self._model().dimension
+
+    @cached_property
+    def _counter(self) -> TokenCounter:
+        tokenizer = self._tokenizer  # first: it tells what is missing where a package is
+        from ragloom_onnx.counter import counter_for
+
+        return counter_for(self._files.name, tokenizer)
+
+    @cached_property
+    def _max_tokens(self) -> int:
+        prefix = self._counter.count(self._passage_prefix)
+        longest = self._files.max_sequence - self._special_tokens - prefix
+        if longest < 1:
+            raise ConfigError(
+                f"embedder 'onnx': passage_prefix has {prefix} tokens, and the model "
+                f"{self._files.name!r} reads {self._files.max_sequence}; make the prefix shorter"
+            )
+        return min(self._wanted_tokens or longest, longest)
+
+    @cached_property
     def _tokenizer(self) -> Tokenizer:
         try:
             from ragloom_onnx.tokenizing import load_tokenizer
@@ -200,8 +216,8 @@ class OnnxEmbedder:
     @cached_property
     def _longest_sequence(self) -> int:
         """Tokens of the longest passage with its prefix and what the model adds at its ends."""
-        prefix = self.counter.count(self._passage_prefix)
-        return self._special_tokens + prefix + self.max_tokens
+        prefix = self._counter.count(self._passage_prefix)
+        return self._special_tokens + prefix + self._max_tokens
 
     def _model(self) -> Session:
         if self._session is None:

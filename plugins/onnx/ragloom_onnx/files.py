@@ -13,10 +13,21 @@ from typing import Literal, cast
 from ragloom import MissingDependencyError, ModelError
 from ragloom_onnx.prefixes import Prefixes, known_prefixes
 
-__all__ = ["BUNDLED", "EXTRA_HUB", "ModelFiles", "Pooling", "find_model", "sha256_of"]
+__all__ = [
+    "BUNDLED",
+    "EXTRA_HUB",
+    "VOCABULARIES",
+    "ModelFiles",
+    "Pooling",
+    "find_model",
+    "sha256_of",
+]
 
 BUNDLED = "all-MiniLM-L6-v2"
 EXTRA_HUB = "ragloom[hub]"
+
+VOCABULARIES = ("vocab.txt", "vocab.json", "merges.txt", "*.model")
+"""Files, one of which a model without tokenizer.json must have."""
 
 Pooling = Literal["mean", "cls"]
 
@@ -28,8 +39,7 @@ _DOWNLOADED = (
     *_ONNX_FILES,
     "onnx/model.onnx_data",
     "model.onnx_data",
-    "vocab.txt",
-    "*.model",
+    *VOCABULARIES,
 )
 _HUB_NAME = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")
 
@@ -65,14 +75,10 @@ class ModelFiles:
         """sha256 by name of every file that decides what a vector is."""
         if self.sha256 is not None:
             return self.sha256
-        names = [*self.onnx.parent.glob(f"{self.onnx.name}*")]
-        names += [self.folder / name for name in ("tokenizer.json", "tokenizer_config.json")]
-        names += [self.folder / "vocab.txt", *self.folder.glob("*.model")]
-        return {
-            path.relative_to(self.folder).as_posix(): sha256_of(path)
-            for path in sorted(names)
-            if path.is_file()
-        }
+        paths = {*self.onnx.parent.glob(f"{self.onnx.name}*")}  # with weights kept beside it
+        for pattern in ("tokenizer.json", "tokenizer_config.json", *VOCABULARIES):
+            paths.update(self.folder.glob(pattern))
+        return {path.relative_to(self.folder).as_posix(): sha256_of(path) for path in sorted(paths)}
 
     def check(self, path: Path) -> None:
         """Compare a file with what it must be, where that is known.
@@ -85,8 +91,8 @@ class ModelFiles:
         expected, found = self.sha256[path.name], sha256_of(path)
         if found != expected:
             raise ModelError(
-                f"{path}: its sha256 is {found[:12]}…, not {expected[:12]}…: the file is damaged or "
-                f"was replaced; {_remedy(self.folder)}"
+                f"{path}: its sha256 is {found[:12]}…, not {expected[:12]}…: the file is damaged "
+                f"or was replaced; {_remedy(self.folder)}"
             )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -50,6 +50,11 @@ class Session:
             per_token = [name for name, rank in outputs.items() if rank == 3]  # noqa: PLR2004 - (n, t, d)
             if not per_token:
                 raise ModelError(f"{files.onnx}: has no output with a vector for every token")
+            if any(files.folder.glob("*_Dense")):
+                raise ModelError(
+                    f"{files.folder}: has a dense layer after the pooling, which {files.onnx.name} "
+                    f"leaves out; export it with the output {_POOLED}"
+                )
             self._output, self._pooling = per_token[0], pooling or files.pooling or "mean"
 
     @property
@@ -80,7 +85,7 @@ class Session:
             name: inputs[name].astype(dtype, copy=False) for name, dtype in self._dtypes.items()
         }
         try:
-            (output,) = self._session.run([self._output], feed)
+            output = cast("npt.NDArray[np.float32]", self._session.run([self._output], feed)[0])
         except _runtime_errors() as error:
             raise ModelError(f"{self._path}: the run failed: {_first_line(error)}") from error
         return self._unit(_pool(output, mask, self._pooling))

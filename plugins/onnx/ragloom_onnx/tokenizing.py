@@ -8,7 +8,7 @@ from tokenizers import Tokenizer
 
 from ragloom import MissingDependencyError, ModelError
 from ragloom_onnx.counter import encodable
-from ragloom_onnx.files import EXTRA_HUB, ModelFiles
+from ragloom_onnx.files import EXTRA_HUB, VOCABULARIES, ModelFiles
 
 __all__ = ["encode", "load_tokenizer"]
 
@@ -35,6 +35,12 @@ def load_tokenizer(files: ModelFiles) -> Tokenizer:
 
 
 def _with_transformers(files: ModelFiles) -> Tokenizer:
+    # Without one, transformers would make a tokenizer that knows no word.
+    if not any(any(files.folder.glob(pattern)) for pattern in VOCABULARIES):
+        raise ModelError(
+            f"{files.folder}: has no tokenizer.json, nor another vocabulary "
+            f"({', '.join(VOCABULARIES)}); copy it from where the model is published"
+        )
     try:
         from transformers import AutoTokenizer
     except ImportError as error:

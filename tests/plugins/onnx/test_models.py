@@ -228,6 +228,12 @@ def test_an_id_that_the_model_does_not_know_is_a_model_error(tiny):
         make(tiny).embed_passages(["red", "blue"])
 
 
+def test_a_dense_layer_that_the_file_leaves_out_is_named(tiny):
+    (tiny / "2_Dense").mkdir()
+    with pytest.raises(ModelError, match="has a dense layer after the pooling"):
+        make(tiny).embed_query("red")
+
+
 @pytest.mark.parametrize("model", ["no-such-folder", "./no/such/folder", "a/b/c", ""])
 def test_neither_a_folder_nor_a_hub_name(model):
     with pytest.raises(ModelError, match="no such folder, nor a name on the hub"):
@@ -259,7 +265,7 @@ def test_a_hub_name_without_the_extra_gives_the_pip_line(monkeypatch):
 
 def test_a_folder_without_tokenizer_json_without_the_extra_gives_the_pip_line(tiny, monkeypatch):
     monkeypatch.setitem(sys.modules, "transformers", None)
-    (tiny / "tokenizer.json").unlink()
+    (tiny / "tokenizer.json").rename(tiny / "vocab.json")
     with pytest.raises(MissingDependencyError, match=r"transformers.*pip install 'ragloom\[hub\]'"):
         make(tiny).embed_query("red")
 
@@ -276,7 +282,6 @@ def test_a_folder_without_tokenizer_json_is_read_by_transformers(tiny):
 
 
 def test_a_folder_without_any_tokenizer_is_named(tiny):
-    pytest.importorskip("transformers")
     (tiny / "tokenizer.json").unlink()
-    with pytest.raises(ModelError, match="has no "):
+    with pytest.raises(ModelError, match=r"has no tokenizer\.json, nor another vocabulary"):
         make(tiny).embed_query("red")

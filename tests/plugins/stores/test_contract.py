@@ -467,7 +467,7 @@ def test_a_second_process_sees_it_and_is_seen(place, make_chunk, unit):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     rows = [("a", "some text", METADATA), ("b", "\u00fc", {})]
-    assert f"{ascii(rows)} {vectors.tolist()}\n" == done.stdout
+    assert f"{rows!a} {vectors.tolist()}\n" == done.stdout
     store = place.open()
     assert ["b"] == [chunk.id for chunk, _ in everything(store)]
     store.close()

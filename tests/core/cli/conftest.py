@@ -1,0 +1,65 @@
+"""The command line over a workspace with a copy of the example docs and parts that are quick."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+
+import pytest
+from click.testing import CliRunner
+
+pytest.importorskip("markdown_it", reason="the example docs are Markdown")
+
+from ragloom import PluginHost
+from ragloom.cli import cli
+from ragloom.cli._session import Session
+from ragloom.testing.fakes import hashing_provider
+
+
+@pytest.fixture
+def workspace(tmp_path, root, monkeypatch):
+    """The current folder, with real pages in ``docs``."""
+    folder = tmp_path / "workspace"
+    source = root / "examples" / "docs"
+    for name in ("observability", "code-reviews"):
+        shutil.copytree(source / name, folder / "docs" / name)
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("RAGLOOM_EMBEDDER", "hashing")
+    monkeypatch.setenv("RAGLOOM_STORE", "sqlite")
+    monkeypatch.setenv("RAGLOOM_MIN_RELEVANCE", "0")  # hashed words are hardly alike
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    return folder
+
+
+@pytest.fixture
+def host(make_plugin):
+    import ragloom_formats
+    import ragloom_local
+    import ragloom_markdown
+
+    return PluginHost(
+        {
+            "formats": ragloom_formats,
+            "hashing": make_plugin(embedders=[hashing_provider()]),
+            "local": ragloom_local,
+            "markdown": ragloom_markdown,
+        }
+    )
+
+
+@pytest.fixture
+def run(workspace, host):
+    """Runs a command as if it were typed in the workspace."""
+    log = logging.getLogger("ragloom")
+    before = log.handlers, log.level
+
+    def invoke(*arguments, plugins=host):
+        try:
+            runner = CliRunner(mix_stderr=False)
+        except TypeError:  # click 8.2 keeps them apart by itself
+            runner = CliRunner()
+        return runner.invoke(cli, [*arguments], obj=Session(plugins=plugins))
+
+    yield invoke
+    log.handlers, level = before
+    log.setLevel(level)
