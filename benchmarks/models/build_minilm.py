@@ -76,9 +76,26 @@ class Graph:
 
 
 def quantised(weight: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """Signed int8 and one scale a column (output channel) of the ``(in, out)`` matrix."""
-    scale = np.abs(weight).max(axis=0) / np.float32(127)
+    """Signed int8 and one scale a column (output channel) of the ``(in, out)`` matrix.
+
+    Processors without VNNI (all before Ice Lake and Zen 4) multiply with ``vpmaddubsw``, which adds
+    two neighbouring products in 16 bits and cuts off what does not fit. With activations up to 255
+    it fits as long as neighbouring weights of one sign add up to 128 at most, so the scale is such
+    that they do: 1.28 times as large on average. Where single weights go up to 127 instead, the
+    mean cosine to fp32 is 0.92 on an emulated Haswell and 0.998 elsewhere.
+    """
+    even, odd = weight[0::2], weight[1::2]
+    above = np.maximum(even, 0) + np.maximum(odd, 0)
+    below = np.maximum(-even, 0) + np.maximum(-odd, 0)
+    # Rounding adds at most a half to each of the two.
+    scale = np.maximum(above, below).max(axis=0) / np.float32(127)
     return np.rint(weight / scale).astype(np.int8), scale
+
+
+def quantised_rows(table: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+    """Signed int8 and one scale a row of the ``(rows, columns)`` table."""
+    scale = np.abs(table).max(axis=1, keepdims=True) / np.float32(127)
+    return np.rint(table / scale).astype(np.int8), scale
 
 
 def dynamic_quantisation(graph: Graph, source: str) -> tuple[str, str, str]:
@@ -121,10 +138,9 @@ def residual_norm(graph: Graph, weights: Weights, name: str, left: str, right: s
 
 def embeddings(graph: Graph, weights: Weights) -> str:
     """Token, position and (the one) type embedding of ``input_ids``: ``(1, n, 384)``."""
-    table = weights["embeddings.word_embeddings.weight"]
-    values, scales = quantised(np.ascontiguousarray(table.T))  # one scale a token
-    graph.constant("words", np.ascontiguousarray(values.T))
-    graph.constant("words.scale", scales[:, np.newaxis])
+    values, scales = quantised_rows(weights["embeddings.word_embeddings.weight"])
+    graph.constant("words", values)
+    graph.constant("words.scale", scales)
     graph.node("Gather", ["words", "input_ids"], "word.int8", axis=0)
     graph.node("Cast", ["word.int8"], "word.float", to=TensorProto.FLOAT)
     graph.node("Gather", ["words.scale", "input_ids"], "word.scale", axis=0)

@@ -9,10 +9,12 @@ from __future__ import annotations
 import codecs
 import re
 from dataclasses import dataclass
+from hashlib import sha256
 
 from ragloom.errors import MissingDependencyError, SourceError
+from ragloom.types import Document, Source
 
-__all__ = ["Decoded", "decode"]
+__all__ = ["Decoded", "decode", "read_document"]
 
 _BOMS = (  # UTF-32 first: its little-endian mark begins with that of UTF-16.
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -104,6 +106,26 @@ def decode(content: bytes) -> Decoded:
             return _guessed(content, encoding)
         return Decoded(text=text, warnings=("holds NUL characters; kept as they are",))
     return Decoded(text=text)
+
+
+def read_document(source: Source, content: bytes, *, media_type: str) -> Document:
+    """The document that a text file is, all of it text, for loaders to build upon.
+
+    Raises:
+        SourceError: As :func:`decode`.
+    """
+    decoded = decode(content)
+    return Document(
+        uri=source.uri,
+        text=decoded.text,
+        media_type=media_type,
+        encoding=decoded.encoding if decoded.exact else "utf-8",
+        bom=decoded.bom if decoded.exact else 0,
+        extracted=not decoded.exact,
+        modified=source.modified,
+        content_hash=sha256(content).hexdigest(),
+        warnings=decoded.warnings,
+    )
 
 
 def _where(error: UnicodeDecodeError, base: int = 0) -> str:

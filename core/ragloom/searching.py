@@ -24,7 +24,7 @@ from ragloom.relevance import (
 from ragloom.snapshot import Snapshot
 from ragloom.types import Calibration, Condition, Hit, SearchResult
 
-__all__ = ["CANDIDATES", "DENSE_WEIGHT", "search"]
+__all__ = ["CANDIDATES", "DENSE_WEIGHT", "Ranking", "rank", "ranked_hits", "search"]
 
 CANDIDATES = 1000  # from each of the two lists
 DENSE_WEIGHT = 0.55  # of the convex combination; both measured in benchmarks/README.md
@@ -32,12 +32,24 @@ _EXAMINED = 50  # hits at the head of the fused order whose relevance is worked 
 
 
 @dataclass(frozen=True, slots=True)
-class _Candidates:
-    """Rows and their two scores; NaN where a score was not asked for or a list does not hold the row."""
+class Ranking:
+    """The candidates of one query in their fused order, before anything is gated.
+
+    Attributes:
+        rows: ``(n,)`` rows of the snapshot, best first.
+        scores: ``(n,)`` float64: what orders them.
+        cosine: ``(n,)`` float32; NaN where no embedding was compared.
+        lexical: ``(n,)`` float32, BM25; NaN where the chunk shares no word with the query.
+        terms: The query's stems and how often it names them.
+        reason: Why there are none.
+    """
 
     rows: npt.NDArray[np.intp]
+    scores: npt.NDArray[np.float64]
     cosine: npt.NDArray[np.float32]
     lexical: npt.NDArray[np.float32]
+    terms: Mapping[str, float]
+    reason: str = ""
 
 
 def search(
@@ -70,32 +82,15 @@ def search(
     Raises:
         NotIndexedError: The snapshot was made with another model.
     """
+    ranking = rank(
+        query, snapshot=snapshot, embedder=embedder, native=native, mode=mode, where=where
+    )
     nothing = SearchResult(query=query, space=space, generation=snapshot.meta.generation)
-    if not query.strip():
-        return replace(nothing, reason="the query is empty")
-    if not len(snapshot):
-        return replace(nothing, reason="the index is empty: no file of this space holds any text")
-    allowed = _allowed(snapshot, where)
-    if allowed is not None and not allowed:
-        return replace(nothing, reason="no file passes the filter")
-    terms = snapshot.lexical.query_terms(query)
-    vector = None
-    if mode != "lexical" and embedder is not None:
-        if embedder.fingerprint != snapshot.meta.embedder:
-            message = f"{space!r} was indexed with another model: run 'ragloom index'"
-            raise NotIndexedError(message)
-        vector = embedder.embed_query(query)
-        calibration = calibration or embedder.calibration or DEFAULT_CALIBRATION
-    else:
-        calibration = LEXICAL_CALIBRATION
-    lexical_terms = terms if mode != "dense" else {}
-    candidates = _candidates(snapshot, vector, lexical_terms, allowed, native, where)
-    if not len(candidates.rows):
-        return replace(nothing, reason="no chunk shares a word with the query")
+    if ranking.reason:
+        return replace(nothing, reason=ranking.reason)
     hits: list[Hit] = []
     best = 0.0
-    ordered = _ordered(snapshot, candidates, terms, calibration)
-    for seen, hit in enumerate(ordered):
+    for seen, hit in enumerate(ranked_hits(snapshot, ranking, embedder, calibration)):
         if len(hits) == top_k or seen >= max(_EXAMINED, 4 * top_k):
             break
         best = max(best, hit.relevance)
@@ -103,11 +98,84 @@ def search(
             hits.append(hit)
     if not hits:
         reason = (
-            f"nothing is relevant enough: the best of {len(candidates.rows)} candidates has "
+            f"nothing is relevant enough: the best of {len(ranking.rows)} candidates has "
             f"relevance {best:.2f}, and {min_relevance:.2f} is asked for"
         )
         return replace(nothing, reason=reason)
     return replace(nothing, hits=tuple(hits))
+
+
+def rank(
+    query: str,
+    *,
+    snapshot: Snapshot,
+    embedder: Embedder | None,
+    native: Store | None = None,
+    mode: str = "hybrid",
+    where: Sequence[Condition] = (),
+) -> Ranking:
+    """Order the candidates of a query; the arguments are those of :func:`search`.
+
+    Raises:
+        NotIndexedError: The snapshot was made with another model.
+    """
+    if not query.strip():
+        return _none("the query is empty")
+    if not len(snapshot):
+        return _none("the index is empty: no file of this space holds any text")
+    allowed = _allowed(snapshot, where)
+    if allowed is not None and not allowed:
+        return _none("no file passes the filter")
+    terms = snapshot.lexical.query_terms(query)
+    vector = None
+    if mode != "lexical" and embedder is not None:
+        if embedder.fingerprint != snapshot.meta.embedder:
+            message = (
+                f"{snapshot.directory.parent.name!r} was indexed with another model: "
+                "run 'ragloom index'"
+            )
+            raise NotIndexedError(message)
+        vector = embedder.embed_query(query)
+    sought = terms if mode != "dense" else {}
+    rows, cosine, lexical = _candidates(snapshot, vector, sought, allowed, native, where)
+    if not len(rows):
+        return _none("no chunk shares a word with the query")
+    scores = _fuse(cosine, lexical)
+    order = np.lexsort((snapshot.ids[rows], -scores))
+    return Ranking(rows[order], scores[order], cosine[order], lexical[order], terms)
+
+
+def ranked_hits(
+    snapshot: Snapshot,
+    ranking: Ranking,
+    embedder: Embedder | None,
+    calibration: Calibration | None = None,
+) -> Iterator[Hit]:
+    """The candidates as hits, best first, each made when it is asked for."""
+    if np.isnan(ranking.cosine).all():
+        calibration = LEXICAL_CALIBRATION
+    elif calibration is None:
+        calibration = (embedder.calibration if embedder else None) or DEFAULT_CALIBRATION
+    index = snapshot.lexical
+    weights = {term: index.inverse_document_frequency(term) for term in ranking.terms}
+    for at, row in enumerate(ranking.rows):
+        chunk = snapshot.chunk(int(row))
+        cosine, lexical = float(ranking.cosine[at]), float(ranking.lexical[at])
+        evidence = word_evidence(weights, index.stems, f"{chunk.context}\n{chunk.text}")
+        yield Hit(
+            chunk=chunk,
+            score=float(ranking.scores[at]),
+            relevance=relevance(
+                calibration, cosine=0.0 if np.isnan(cosine) else cosine, evidence=evidence
+            ),
+            cosine=None if np.isnan(cosine) else cosine,
+            lexical=None if np.isnan(lexical) else lexical,
+        )
+
+
+def _none(reason: str) -> Ranking:
+    scores = np.empty(0, np.float32)
+    return Ranking(np.empty(0, np.intp), np.empty(0), scores, scores, {}, reason)
 
 
 def _allowed(snapshot: Snapshot, where: Sequence[Condition]) -> list[str] | None:
@@ -124,12 +192,13 @@ def _candidates(
     allowed: Sequence[str] | None,
     native: Store | None,
     where: Sequence[Condition],
-) -> _Candidates:
+) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+    """Rows, their cosines and their BM25 scores, in no order."""
     serials, lexical_scores = snapshot.lexical.search(terms, limit=CANDIDATES, uris=allowed)
     lexical_rows = snapshot.rows_of_serials(serials)
     if vector is None:
         unknown = np.full(len(lexical_rows), np.nan, np.float32)
-        return _Candidates(lexical_rows, unknown, lexical_scores)
+        return lexical_rows, unknown, lexical_scores
     if native is not None:
         nearest = native.search(vector, limit=CANDIDATES, where=where)
         known = snapshot.row_of_id
@@ -139,7 +208,7 @@ def _candidates(
     rows = np.union1d(dense_rows, lexical_rows)
     lexical = np.full(len(rows), np.nan, np.float32)
     lexical[np.searchsorted(rows, lexical_rows)] = lexical_scores
-    return _Candidates(rows, snapshot.vectors[rows] @ vector, lexical)
+    return rows, snapshot.vectors[rows] @ vector, lexical
 
 
 def _nearest(
@@ -156,48 +225,25 @@ def _nearest(
     return rows[np.isfinite(cosine[rows])]
 
 
-def _fuse(candidates: _Candidates) -> npt.NDArray[np.float64]:
+def _fuse(
+    cosine: npt.NDArray[np.float32], lexical: npt.NDArray[np.float32]
+) -> npt.NDArray[np.float64]:
     """A convex combination of the two scores, each scaled to 0..1 over the candidates.
 
     Fox and Shaw's CombSUM over min-max normalised scores ("Combination of Multiple Searches", 1993),
     weighted as Bruch, Gai and Ingber found better than ranks ("An Analysis of Fusion Functions for
     Hybrid Retrieval", 2023). A chunk that shares no word with the query has a lexical score of 0.
     """
-    dense = _scaled(candidates.cosine)
-    lexical = _scaled(np.append(candidates.lexical, np.float32(0)))[:-1]
-    if np.isnan(candidates.cosine).all():
-        return lexical
-    if np.isnan(candidates.lexical).all():
-        return dense
-    return DENSE_WEIGHT * dense + (1 - DENSE_WEIGHT) * lexical
+    words = _scaled(np.append(lexical, np.float32(0)))[:-1]
+    if np.isnan(cosine).all():
+        return words
+    meaning = _scaled(cosine)
+    if np.isnan(lexical).all():
+        return meaning
+    return DENSE_WEIGHT * meaning + (1 - DENSE_WEIGHT) * words
 
 
 def _scaled(scores: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
     filled = np.nan_to_num(scores.astype(np.float64), nan=0.0)
     low, high = filled.min(), filled.max()
     return (filled - low) / (high - low) if high > low else np.ones(len(filled))
-
-
-def _ordered(
-    snapshot: Snapshot,
-    candidates: _Candidates,
-    terms: Mapping[str, float],
-    calibration: Calibration,
-) -> Iterator[Hit]:
-    """The candidates as hits, best first, each made when it is asked for."""
-    lexical = snapshot.lexical
-    weights = {term: lexical.inverse_document_frequency(term) for term in terms}
-    scores = _fuse(candidates)
-    for at in np.lexsort((snapshot.ids[candidates.rows], -scores)):
-        chunk = snapshot.chunk(int(candidates.rows[at]))
-        cosine, words = float(candidates.cosine[at]), float(candidates.lexical[at])
-        evidence = word_evidence(weights, lexical.stems, f"{chunk.context}\n{chunk.text}")
-        yield Hit(
-            chunk=chunk,
-            score=float(scores[at]),
-            relevance=relevance(
-                calibration, cosine=0.0 if np.isnan(cosine) else cosine, evidence=evidence
-            ),
-            cosine=None if np.isnan(cosine) else cosine,
-            lexical=None if np.isnan(words) else words,
-        )

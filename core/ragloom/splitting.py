@@ -21,6 +21,7 @@ __all__ = [
     "Atom",
     "Boundaries",
     "Budget",
+    "between_words",
     "blank_line_starts",
     "line_starts_within",
     "sentences",
@@ -158,7 +159,7 @@ def _split_words(text: str, start: int, end: int, budget: Budget) -> list[Atom]:
     while position < len(part):
         first = bisect_left(token_starts, position)
         allowed = limit
-        stop = _between_words(part, position, _token_end(token_starts, first + allowed, part))
+        stop = between_words(part, position, _token_end(token_starts, first + allowed, part))
         stop = min(stop, position + budget.characters)
         tokens = budget.counter.count(part[position:stop])
         while tokens > limit and stop - position > 1:
@@ -166,7 +167,7 @@ def _split_words(text: str, start: int, end: int, budget: Budget) -> list[Atom]:
             if allowed > 1:
                 allowed = max(allowed - (tokens - limit), allowed // 2)
                 end_of_token = _token_end(token_starts, first + allowed, part)
-                stop = _between_words(
+                stop = between_words(
                     part, position, min(stop - 1, max(end_of_token, position + 1))
                 )
             else:
@@ -181,7 +182,7 @@ def _token_end(token_starts: list[int], index: int, text: str) -> int:
     return token_starts[index] if index < len(token_starts) else len(text)
 
 
-def _between_words(text: str, start: int, stop: int) -> int:
+def between_words(text: str, start: int, stop: int) -> int:
     """The last place in the second half of ``start`` to ``stop`` where a word begins, or ``stop``."""
     if stop >= len(text):
         return len(text)

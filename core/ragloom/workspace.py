@@ -11,17 +11,22 @@ from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from ragloom._host import PluginHost
 from ragloom._manifest import content_hash, unchanged
+from ragloom.calibrating import CALIBRATION_NAME, read_calibration
 from ragloom.chunking import make_chunks
 from ragloom.config import Settings, SpaceSettings, check_space_name, load_settings
 from ragloom.errors import ConfigError, NotIndexedError, SourceError
 from ragloom.indexing import LOCK_TIMEOUT, Indexer, Progress
 from ragloom.protocols import Chunker, Embedder, Formatter, Loader, Store
 from ragloom.snapshot import Snapshot, current_generation
-from ragloom.types import Condition, Hit, IndexReport, Piece, SearchResult, Source, Span
+from ragloom.types import Calibration, Condition, Hit, IndexReport, Piece, SearchResult, Source, Span
 from ragloom.walking import Found, resolve_roots, walk
+
+if TYPE_CHECKING:
+    from ragloom.searching import Ranking
 
 __all__ = ["STATE_FOLDER", "Space", "SpaceStatus", "Workspace"]
 
@@ -306,6 +311,7 @@ class Space:
             snapshot=self.snapshot(),
             embedder=None if mode == "lexical" else self.embedder,
             native=None if mode == "lexical" else self._native(),
+            calibration=self.calibration(),
             mode=mode,
             top_k=self.settings.top_k if top_k is None else top_k,
             min_relevance=(
@@ -314,6 +320,57 @@ class Space:
             where=where,
         )
         return self._checked(result)
+
+    def rank(
+        self, query: str, *, mode: str | None = None, where: Sequence[Condition] = ()
+    ) -> Ranking:
+        """The candidates of a query in their order, without a gate; rows are :meth:`snapshot`'s.
+
+        Raises:
+            NotIndexedError: Nothing is indexed yet, or another model did it.
+        """
+        from ragloom.searching import rank
+
+        mode = mode or self.settings.mode
+        return rank(
+            query,
+            snapshot=self.snapshot(),
+            embedder=None if mode == "lexical" else self.embedder,
+            native=None if mode == "lexical" else self._native(),
+            mode=mode,
+            where=where,
+        )
+
+    def calibration(self) -> Calibration | None:
+        """What ``ragloom calibrate`` fitted to this index with this model; None if it did not."""
+        return read_calibration(self.directory, self.embedder.fingerprint)
+
+    def calibrate(self, off_topic: Sequence[str]) -> Calibration:
+        """Fit the scale of relevance to this index, and keep it.
+
+        Args:
+            off_topic: Queries that the documents cannot answer, 20 or more.
+
+        Raises:
+            NotIndexedError: Nothing is indexed yet.
+            ConfigError: Too few of the queries found anything to compare.
+        """
+        from ragloom.calibrating import fit_to_corpus, write_calibration
+        from ragloom.relevance import DEFAULT_CALIBRATION
+
+        self.reset_calibration()
+        fitted = fit_to_corpus(
+            self.embedder.calibration or DEFAULT_CALIBRATION,
+            lambda query: self.search(query, mode="hybrid", min_relevance=0.0),
+            off_topic,
+            source=f"fitted to {self.name!r} with {len(off_topic)} off-topic queries",
+        )
+        write_calibration(self.directory, self.embedder.fingerprint, fitted)
+        return fitted
+
+    def reset_calibration(self) -> None:
+        """Go back to the embedder's own calibration."""
+        (self.directory / CALIBRATION_NAME).unlink(missing_ok=True)
 
     def status(self) -> SpaceStatus:
         """What is in the index; no store and no model is opened."""

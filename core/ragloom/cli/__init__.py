@@ -16,6 +16,8 @@ COMMANDS = {
     "status": "Show what is indexed, and whether files have changed since.",
     "config": "Show every setting and where its value came from.",
     "plugins": "List the plugins, what they provide and what is missing.",
+    "eval": "Measure retrieval on a judged collection.",
+    "calibrate": "Fit relevance to your documents.",
     "repair": "Make the store again from the snapshot, or the snapshot from the store.",
     "completion": "Print the script that completes commands in a shell.",
 }

@@ -55,7 +55,7 @@ class Command(click.Command):
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
             if record is not None:
-                shared = isinstance(param, CommonOption) or param.name == "help"
+                shared = isinstance(param, CommonOption) or "--help" in param.opts
                 (common if shared else own).append(record)
         for title, records in (("Options", own), ("Common options", common)):
             if records:

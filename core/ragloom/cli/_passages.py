@@ -116,7 +116,7 @@ def marker(terms: Iterable[str], stems: Callable[[str], Sequence[str]]) -> Mark:
         inside = [False] * len(word)
         for term in analyze(word):
             at = folded.find(term)
-            if at >= 0 and not wanted.isdisjoint(stems(term)):
+            if at >= 0 and not wanted.isdisjoint(stems(term)[:1]):
                 inside[at : at + len(term)] = [True] * len(term)
         return _styled(word, inside)
 

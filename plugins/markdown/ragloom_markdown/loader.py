@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from hashlib import sha256
 
-from ragloom.decoding import decode
+from ragloom.decoding import read_document
 from ragloom.types import Document, Source
 from ragloom_markdown.front_matter import split_front_matter
+
+__all__ = ["MarkdownLoader"]
 
 _SUFFIXES = frozenset({".md", ".markdown", ".mdown", ".mkd", ".mkdn", ".mdx"})
 
@@ -24,25 +25,14 @@ class MarkdownLoader:
         Raises:
             SourceError: The content is binary or in no known charset.
         """
-        decoded = decode(content)
-        document = Document(
-            uri=source.uri,
-            text=decoded.text,
-            media_type="text/markdown",
-            encoding=decoded.encoding if decoded.exact else "utf-8",
-            bom=decoded.bom,
-            extracted=not decoded.exact,
-            modified=source.modified,
-            content_hash=sha256(content).hexdigest(),
-            warnings=decoded.warnings,
-        )
-        front_matter = split_front_matter(decoded.text)
+        document = read_document(source, content, media_type="text/markdown")
+        front_matter = split_front_matter(document.text)
         if front_matter is None:
             return document
         return replace(
             document,
-            text=decoded.text[front_matter.length :],
-            prefix=decoded.text[: front_matter.length],
+            text=document.text[front_matter.length :],
+            prefix=document.text[: front_matter.length],
             metadata=front_matter.metadata,
-            warnings=decoded.warnings + front_matter.warnings,
+            warnings=document.warnings + front_matter.warnings,
         )

@@ -1,9 +1,9 @@
 """Conditions as a filter for a Milvus server: never too narrow, sometimes too wide.
 
 What a condition means is defined by :func:`ragloom.filters.matches`, which looks at every candidate
-once more. The server's filter only has to spare us most of the others, so it may let more through and
-must hold nothing back. That keeps what is hard out of it: where a value would need escaping, or a
-condition has no counterpart, nothing is narrowed. Tried against Milvus 2.3.
+once more. The server's filter only has to spare us most of the others, so it may let more through
+and must hold nothing back. That keeps what is hard out of it: where a value would need escaping, or
+a condition has no counterpart, nothing is narrowed. Tried against Milvus 2.3 and Milvus Lite 3.2.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from ragloom.filters import PATH, as_folder, as_number
-from ragloom.types import Condition
+from ragloom.types import Condition, Json
 from ragloom_milvus._rows import METADATA, URI
 
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*")
@@ -74,13 +74,13 @@ def _alternatives(key: str, condition: Condition) -> list[str]:
     return []
 
 
-def _literals(value: str | float | bool | None) -> list[str]:
+def _literals(value: Json) -> list[str]:
     """What a value that equals ``value`` may look like on the server; none when that is unknown."""
     if isinstance(value, bool):
         return ["true" if value else "false"]
     if isinstance(value, int | float):
         return [literal] if (literal := _number(value)) else []
-    if value is None or value == "null":
+    if not isinstance(value, str) or value == "null":
         return []
     string = _string(value)
     if not string:

@@ -114,9 +114,9 @@ def check_chunks(chunks: Sequence[Chunk], limits: Mapping[str, int]) -> None:
             limit = limits[field]
             if len(text) * 4 > limit and (size := len(text.encode())) > limit:
                 raise StoreError(
-                    f"chunk {chunk.id} of {chunk.uri}: its {field} has {size:,} bytes, and a Milvus "
-                    f"server keeps {limit:,} at most: nothing was written; use smaller chunks, or "
-                    "a store without this limit such as embedded Milvus Lite or sqlite"
+                    f"chunk {chunk.id} of {chunk.uri}: its {field} has {size:,} bytes, and a "
+                    f"Milvus server keeps {limit:,} at most: nothing was written; use smaller "
+                    "chunks, or a store without this limit such as embedded Milvus Lite or sqlite"
                 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import shutil
 
 import pytest
@@ -63,3 +64,14 @@ def run(workspace, host):
     yield invoke
     log.handlers, level = before
     log.setLevel(level)
+
+
+@pytest.fixture
+def unreadable(workspace):
+    """A file in ``docs`` that cannot be indexed, whoever runs the tests."""
+    path = workspace / "docs" / os.fsdecode(b"caf\xe9.md")
+    try:
+        path.write_text("# Coffee\n", "utf-8")
+    except OSError:
+        pytest.skip("this file system takes only names in UTF-8")
+    return r"docs/caf\udce9.md"

@@ -8,6 +8,8 @@ from ragloom import ConfigError
 from ragloom.cli._edge import run_to_exit_code
 from ragloom.cli._session import Session
 
+BUG = "(this is a bug in ragloom, please report it; run with --traceback to see where)"
+
 
 def raising(error):
     def run():
@@ -28,14 +30,12 @@ def raising(error):
         (
             KeyError("x"),
             70,
-            "error: KeyError: 'x' (this is a bug in ragloom, please report it; "
-            "run with --traceback to see where)",
+            f"error: KeyError: 'x' {BUG}",
         ),
         (
             AssertionError(),
             70,
-            "error: AssertionError (this is a bug in ragloom, please report it; "
-            "run with --traceback to see where)",
+            f"error: AssertionError {BUG}",
         ),
     ],
 )
@@ -51,7 +51,9 @@ def test_the_traceback_is_shown_when_asked_for(error, capsys):
 
 
 def test_what_a_command_returns_is_the_code():
-    assert [0, 0, 3] == [run_to_exit_code(lambda value=value: value, Session()) for value in (None, "x", 3)]
+    assert [0, 0, 3] == [
+        run_to_exit_code(lambda value=value: value, Session()) for value in (None, "x", 3)
+    ]
 
 
 def test_an_error_cannot_steer_the_terminal(capsys):

@@ -37,7 +37,7 @@ def test_every_help_has_examples_and_the_common_options_apart(run, name):
     assert 0 == result.exit_code
     assert "Examples:\n" in result.stdout
     own, common = result.stdout.split("Common options:")
-    assert "--workspace" not in own.split("Options:")[1]
+    assert "--workspace" not in own
     assert "--workspace DIR" in common
 
 
@@ -67,7 +67,9 @@ def test_an_unknown_command_without_a_near_one_lists_all(run):
     assert f"; there are: {', '.join(COMMANDS)}" in result.stderr
 
 
-@pytest.mark.parametrize("arguments", [("-C", "elsewhere", "status"), ("status", "-C", "elsewhere")])
+@pytest.mark.parametrize(
+    "arguments", [("-C", "elsewhere", "status"), ("status", "-C", "elsewhere")]
+)
 def test_common_options_stand_before_or_after_the_name(run, arguments):
     result = run(*arguments)
     assert (1, "error: elsewhere: there is no such folder\n") == (result.exit_code, result.stderr)

@@ -50,7 +50,9 @@ def test_paths_of_lines_are_relative_to_the_current_folder(run, workspace, monke
     monkeypatch.chdir(workspace.parent)
     result = run("search", "logging", "workspace/docs", "-C", "workspace", "-k", "1")
     assert result.stdout.startswith("workspace/docs/")
-    (hit,) = hits(run("search", "logging", "workspace/docs", "-C", "workspace", "-k", "1", "--json"))
+    (hit,) = hits(
+        run("search", "logging", "workspace/docs", "-C", "workspace", "-k", "1", "--json")
+    )
     assert hit["path"].startswith("docs/")
 
 
@@ -68,7 +70,9 @@ def test_nothing_found_is_no_error_and_says_why(run):
 def test_a_change_is_found_at_once_and_not_without_refresh(run, workspace):
     run("index", "docs")
     (workspace / "docs" / "new.md").write_text("# Zebras\n\nZebras graze quietly.\n")
-    assert [] == hits(run("search", "zebras", "docs", "--mode", "lexical", "--json", "--no-refresh"))
+    assert [] == hits(
+        run("search", "zebras", "docs", "--mode", "lexical", "--json", "--no-refresh")
+    )
     result = run("search", "zebras", "docs", "--mode", "lexical", "--json")
     assert ["docs/new.md"] == [hit["path"] for hit in hits(result)]
     assert "indexed docs: 16 files (1 added)" in result.stderr
@@ -106,18 +110,21 @@ def test_a_missing_folder_is_one_line_and_leaves_nothing_behind(run, workspace):
         (("--top-k", "many"), "integer"),
         (("--min-relevance", "2"), "0<=x<=1"),
         (("--where", "status~x"), "field=value, field!=value"),
-        (("--colour",), "--no-color"),
+        (("--jsn",), "--json"),
     ],
 )
 def test_a_bad_option_is_one_line_with_what_is_legal(run, arguments, legal):
     result = run("search", "x", "docs", *arguments)
     assert (2, "") == (result.exit_code, result.stdout)
     assert result.stderr.startswith("error: ")
-    assert legal in result.stderr.replace("Did you mean", "--no-color") or legal in result.stderr
+    assert legal in result.stderr
     assert 1 == result.stderr.count("\n")
 
 
-@pytest.mark.parametrize(("part", "there"), [("store", "memory, sqlite"), ("embedder", "hashing"), ("chunker", "heading")])
+@pytest.mark.parametrize(
+    ("part", "there"),
+    [("store", "memory, sqlite"), ("embedder", "hashing"), ("chunker", "heading")],
+)
 def test_an_unknown_part_names_those_there_are(run, part, there):
     result = run("search", "x", "docs", f"--{part}", "zzz")
     assert 1 == result.exit_code
@@ -131,19 +138,27 @@ def test_conditions_all_have_to_pass(run, workspace):
     common = ("search", "zebra", "docs", "--mode", "lexical", "--json")
     assert {"docs/a.md", "docs/b.md"} == {hit["path"] for hit in hits(run(*common))}
     found = hits(run(*common, "--where", "status=accepted"))
-    assert [("docs/a.md", {"status": "accepted"})] == [(hit["path"], hit["metadata"]) for hit in found]
-    assert [] == hits(run(*common, "--where", "status=accepted", "-w", "path under docs/observability"))
+    assert [("docs/a.md", {"status": "accepted"})] == [
+        (hit["path"], hit["metadata"]) for hit in found
+    ]
+    assert [] == hits(
+        run(*common, "--where", "status=accepted", "-w", "path under docs/observability")
+    )
 
 
 def test_the_mode_decides_which_scores_there_are(run):
     for mode, absent in (("dense", "lexical"), ("lexical", "cosine")):
-        found = hits(run("search", "logging", "docs", "--mode", mode, "--json", "--min-relevance", "0"))
+        found = hits(
+            run("search", "logging", "docs", "--mode", mode, "--json", "--min-relevance", "0")
+        )
         assert found
         assert {None} == {hit[absent] for hit in found}
 
 
 def test_the_settings_hold_where_no_option_does(run, workspace, monkeypatch):
-    (workspace / "ragloom.yaml").write_text("min_relevance: 0\nspaces: {docs: {sources: [docs], top_k: 2}}\n")
+    (workspace / "ragloom.yaml").write_text(
+        "min_relevance: 0\nspaces: {docs: {sources: [docs], top_k: 2}}\n"
+    )
     assert 2 == len(hits(run("search", "logging", "--json")))
     monkeypatch.setenv("RAGLOOM_TOP_K", "3")
     assert 3 == len(hits(run("search", "logging", "--json")))
@@ -171,7 +186,9 @@ def test_a_search_beside_a_run_asks_the_last_index(run, workspace, monkeypatch):
 
 
 def test_file_names_in_any_script(run, workspace):
-    (workspace / "docs" / "Größe 文档.md").write_text("# Über Größe\n\nZebras sind groß.\n", "utf-8")
+    (workspace / "docs" / "Größe 文档.md").write_text(
+        "# Über Größe\n\nZebras sind groß.\n", "utf-8"
+    )
     result = run("search", "zebras", "docs", "--mode", "lexical")
     assert result.stdout.startswith("docs/Größe 文档.md:1: ")
     (hit,) = hits(run("search", "zebras", "docs", "--mode", "lexical", "--json"))
@@ -179,7 +196,9 @@ def test_file_names_in_any_script(run, workspace):
 
 
 def test_text_cannot_steer_the_terminal(run, workspace):
-    (workspace / "docs" / "evil.md").write_text("# Zebra\n\nzebra \x1b]0;owned\x07 \u202e\n", "utf-8")
+    (workspace / "docs" / "evil.md").write_text(
+        "# Zebra\n\nzebra \x1b]0;owned\x07 \u202e\n", "utf-8"
+    )
     result = run("search", "zebra", "docs", "--mode", "lexical")
     assert "\x1b" not in result.stdout
     assert "\x07" not in result.stdout
@@ -193,8 +212,7 @@ def test_an_empty_query_says_so(run):
     assert "no hits: the query is empty" in result.stderr
 
 
-def test_failed_files_are_counted_not_listed(run, workspace):
-    (workspace / "docs" / "locked.md").symlink_to(workspace / "docs" / "nowhere.md")
+def test_failed_files_are_counted_not_listed(run, unreadable):
     result = run("search", "logging", "docs", "-k", "1")
-    assert 0 == result.exit_code
-    assert "locked.md" not in result.stderr or "could not be indexed" in result.stderr
+    assert (0, 1) == (result.exit_code, result.stdout.count("\n"))
+    assert "warning: 1 of the files could not be indexed: 'ragloom index' says why" in result.stderr

@@ -2,7 +2,12 @@ import json
 
 import pytest
 
-DECLARED = "min_relevance: 0\nspaces:\n  logs: {sources: [docs/observability]}\n  reviews: {sources: [docs/code-reviews]}\n"
+DECLARED = """\
+min_relevance: 0
+spaces:
+  logs: {sources: [docs/observability]}
+  reviews: {sources: [docs/code-reviews]}
+"""
 
 
 def spaces(run):

@@ -118,10 +118,12 @@ class Agreement(RuleBasedStateMachine):
 def test_every_store_agrees_with_the_one_in_memory(name):
     if name == "milvus":
         pytest.importorskip("milvus_lite", reason="milvus-lite is not installed")
-        from ragloom_milvus.store import MilvusStore as kind
+        from ragloom_milvus.store import MilvusStore
+
+        make = MilvusStore
     else:
-        kind = {"file": FileStore, "sqlite": SqliteStore}[name]
-    machine = type("Machine", (Agreement,), {"make": kind})
+        make = {"file": FileStore, "sqlite": SqliteStore}[name]
+    machine = type("Machine", (Agreement,), {"make": make})
     run_state_machine_as_test(
         machine,
         settings=settings(

@@ -1,0 +1,156 @@
+"""``ragloom eval``."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ragloom.cli._group import Command
+from ragloom.cli._options import common_options, json_option
+from ragloom.cli._session import Session
+
+if TYPE_CHECKING:
+    from ragloom.evaluation import Comparison, Evaluation
+    from ragloom.types import Json
+
+__all__ = ["command"]
+
+MODES = click.Choice(["hybrid", "dense", "lexical"])
+
+
+@click.command(
+    "eval",
+    cls=Command,
+    short_help="Measure retrieval on a judged collection.",
+    epilog="""\b
+Examples:
+  ragloom eval collections/scifact
+  ragloom eval collections/scifact --mode hybrid --against dense --against lexical
+  ragloom eval collections/scifact --off-topic collections/cranfield --json""",
+)
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--split", default="test", show_default=True, help="Which judgments to use.")
+@click.option("--mode", type=MODES, default="hybrid", show_default=True, help="How to search.")
+@click.option(
+    "--against", type=MODES, multiple=True, help="Compare with this mode, query by query; repeatable."
+)
+@click.option("--min-relevance", type=click.FloatRange(0, 1), help="The gate to measure.")
+@click.option(
+    "--off-topic",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    multiple=True,
+    help="A collection of another subject whose queries must find nothing; repeatable. "
+    "Two hundred everyday questions are asked in any case.",
+)
+@click.option("--run", type=click.Path(dir_okay=False, path_type=Path), help="Write a TREC run file.")
+@json_option
+@common_options
+@click.pass_obj
+def command(
+    session: Session,
+    *,
+    folder: Path,
+    split: str,
+    mode: str,
+    against: tuple[str, ...],
+    min_relevance: float | None,
+    off_topic: tuple[Path, ...],
+    run: Path | None,
+    as_json: bool,
+) -> None:
+    """Measure retrieval on FOLDER, a collection in BEIR's format.
+
+    FOLDER holds corpus.jsonl (or .gz), queries.jsonl and qrels/SPLIT.tsv. Its documents are indexed
+    once, below the workspace's .ragloom. Printed are nDCG@10, recall and MRR; how many off-topic
+    queries get anything past the gate, and how many answerable ones keep an answer; and the latency.
+    """
+    from ragloom.cli._output import print_json, print_table
+    from ragloom.cli._progress import progress
+    from ragloom.evaluation import (
+        compare,
+        evaluate,
+        everyday_questions,
+        index_collection,
+        read_collection,
+        write_run,
+    )
+
+    collection = read_collection(folder, split=split)
+    foreign = list(everyday_questions())
+    for other in off_topic:
+        foreign.extend(read_collection(other).queries.values())
+    started = time.perf_counter()
+    with progress(session, collection.name) as meter:
+        space = index_collection(session.workspace(), collection, progress=meter)
+    index_seconds = time.perf_counter() - started
+    evaluations: dict[str, Evaluation] = {}
+    for each in dict.fromkeys((mode, *against)):
+        with progress(session, f"{collection.name} {each}") as meter:
+            evaluations[each] = evaluate(
+                space,
+                collection,
+                mode=each,
+                min_relevance=min_relevance,
+                off_topic=foreign,
+                progress=meter,
+            )
+    main = evaluations[mode]
+    comparisons = {other: compare(main, evaluations[other]) for other in dict.fromkeys(against)}
+    if run is not None:
+        write_run(main, run)
+    if as_json:
+        found = _as_json(main, index_seconds)
+        found["comparisons"] = {
+            other: {
+                "metrics": dict(evaluations[other].metrics),
+                "metric": result.metric,
+                "difference": result.difference,
+                "p_value": result.p_value,
+            }
+            for other, result in comparisons.items()
+        }
+        print_json(found)
+        return
+    print_table(
+        ("mode", "nDCG@10", "recall@10", "recall@100", "MRR@10", "p50 ms", "p95 ms", "against"),
+        [_row(each, comparisons.get(name)) for name, each in evaluations.items()],
+    )
+    gate = main.gate
+    session.note(
+        f"gate {gate.min_relevance:.2f}: {gate.injected} of {gate.off_topic} off-topic queries got "
+        f"something ({gate.injection_rate:.1%}); {gate.kept} of {gate.answerable} answerable queries "
+        f"kept an answer ({gate.kept_rate:.1%})"
+    )
+    session.note(f"{main.chunks} chunks, indexed in {index_seconds:.1f} s")
+
+
+def _row(evaluation: Evaluation, comparison: Comparison | None) -> list[str]:
+    figures = [f"{value:.4f}" for value in evaluation.metrics.values()]
+    latency = [f"{evaluation.percentile(50):.1f}", f"{evaluation.percentile(95):.1f}"]
+    versus = f"{comparison.difference:+.4f}, p = {comparison.p_value:.4f}" if comparison else ""
+    return [evaluation.mode, *figures, *latency, versus]
+
+
+def _as_json(evaluation: Evaluation, index_seconds: float) -> dict[str, Json]:
+    gate = evaluation.gate
+    return {
+        "collection": evaluation.collection,
+        "queries": len(evaluation.run),
+        "mode": evaluation.mode,
+        "metrics": dict(evaluation.metrics),
+        "latency_ms": {"p50": evaluation.percentile(50), "p95": evaluation.percentile(95)},
+        "index_seconds": index_seconds,
+        "chunks": evaluation.chunks,
+        "gate": {
+            "min_relevance": gate.min_relevance,
+            "off_topic": gate.off_topic,
+            "injected": gate.injected,
+            "injection_rate": gate.injection_rate,
+            "answerable": gate.answerable,
+            "kept": gate.kept,
+            "kept_rate": gate.kept_rate,
+        },
+    }

@@ -1,0 +1,25 @@
+"""Measuring retrieval on judged collections: quality, what the gate lets through, and latency."""
+
+from ragloom.evaluation.collection import Collection, everyday_questions, read_collection
+from ragloom.evaluation.measuring import (
+    Comparison,
+    Evaluation,
+    GateReport,
+    compare,
+    evaluate,
+    index_collection,
+    write_run,
+)
+
+__all__ = [
+    "Collection",
+    "Comparison",
+    "Evaluation",
+    "GateReport",
+    "compare",
+    "evaluate",
+    "everyday_questions",
+    "index_collection",
+    "read_collection",
+    "write_run",
+]

@@ -1,0 +1,121 @@
+"""Reading a collection in the format of BEIR (Thakur et al., 2021).
+
+A folder with ``corpus.jsonl`` or ``corpus.jsonl.gz`` (``_id``, ``title``, ``text``), ``queries.jsonl``
+(``_id``, ``text``) and ``qrels/<split>.tsv`` (query, document, grade).
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+from ragloom.errors import SourceError
+
+__all__ = ["Collection", "JudgedDocument", "everyday_questions", "read_collection"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedDocument:
+    """A document of a collection."""
+
+    id: str
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Collection:
+    """Documents, the queries of one split, and which documents answer them.
+
+    Attributes:
+        name: The folder's.
+        documents: In the order of the file.
+        queries: Text by id; those of the split only.
+        judgments: Grades, 1 or more, by document id, by query id.
+    """
+
+    name: str
+    documents: Sequence[JudgedDocument]
+    queries: Mapping[str, str]
+    judgments: Mapping[str, Mapping[str, int]]
+
+
+def read_collection(folder: Path, *, split: str = "test") -> Collection:
+    """Read a collection.
+
+    Raises:
+        SourceError: A file is missing or has a line that is not of the format; both are named.
+    """
+    corpus = next(
+        (path for name in ("corpus.jsonl.gz", "corpus.jsonl") if (path := folder / name).exists()),
+        folder / "corpus.jsonl",
+    )
+    documents = [
+        JudgedDocument(
+            id=str(row["_id"]), title=str(row.get("title") or ""), text=str(row["text"])
+        )
+        for row in _rows(corpus, ("_id", "text"))
+    ]
+    judgments = _judgments(folder / "qrels" / f"{split}.tsv")
+    queries = {
+        str(row["_id"]): str(row["text"])
+        for row in _rows(folder / "queries.jsonl", ("_id", "text"))
+        if str(row["_id"]) in judgments
+    }
+    return Collection(
+        name=folder.resolve().name,
+        documents=documents,
+        queries=queries,
+        judgments={query: judgments[query] for query in queries},
+    )
+
+
+def everyday_questions() -> Sequence[str]:
+    """Two hundred questions about cooking, gardens, games and travel: off topic for most projects."""
+    text = files("ragloom.evaluation").joinpath("everyday_questions.txt").read_text("utf-8")
+    return text.splitlines()
+
+
+def _rows(path: Path, needed: Sequence[str]) -> Iterator[Mapping[str, object]]:
+    opened = gzip.open if path.suffix == ".gz" else open
+    try:
+        with opened(path, "rt", encoding="utf-8") as lines:
+            for number, line in enumerate(lines, 1):
+                if not line.strip():
+                    continue
+                row = json.loads(line)
+                if not isinstance(row, dict) or any(key not in row for key in needed):
+                    message = f"{path}:{number}: expected a JSON object with {' and '.join(needed)}"
+                    raise SourceError(message)
+                yield row
+    except FileNotFoundError as error:
+        message = f"{path}: there is no such file; a collection needs it (BEIR's format)"
+        raise SourceError(message) from error
+    except json.JSONDecodeError as error:
+        message = f"{path}:{number}: not JSON: {error}"
+        raise SourceError(message) from error
+    except (OSError, EOFError, UnicodeDecodeError) as error:
+        message = f"{path}: cannot be read: {error}"
+        raise SourceError(message) from error
+
+
+def _judgments(path: Path) -> Mapping[str, Mapping[str, int]]:
+    judged: dict[str, dict[str, int]] = {}
+    try:
+        lines = path.read_text("utf-8").splitlines()
+    except FileNotFoundError as error:
+        splits = sorted(other.stem for other in path.parent.glob("*.tsv"))
+        message = f"{path}: there is no such split; there are: {', '.join(splits) or 'none'}"
+        raise SourceError(message) from error
+    for number, line in enumerate(lines[1:], 2):
+        parts = line.split("\t")
+        if len(parts) != 3 or not parts[2].lstrip("-").isdigit():
+            message = f"{path}:{number}: expected query, document and grade, separated by tabs"
+            raise SourceError(message)
+        if int(parts[2]) > 0:
+            judged.setdefault(parts[0], {})[parts[1]] = int(parts[2])
+    return judged

@@ -1,0 +1,66 @@
+"""Agents with documents of their own: preloaded, or searched by the tool ``rag_search``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from ragloom import Formatter, NoOptions, Provider, hookimpl
+
+if TYPE_CHECKING:
+    from ragloom_agents.agents import Agents
+    from ragloom_agents.index import AgentIndex
+    from ragloom_agents.prompt import SystemPrompt
+    from ragloom_agents.settings import AgentSettings, AgentsSettings
+    from ragloom_agents.tool import RagSearch, ToolError, ToolResult
+
+__all__ = [
+    "AgentIndex",
+    "AgentSettings",
+    "Agents",
+    "AgentsSettings",
+    "RagSearch",
+    "SystemPrompt",
+    "ToolError",
+    "ToolResult",
+    "ragloom_formatters",
+]
+
+_ON_FIRST_USE = {
+    "AgentIndex": "index",
+    "AgentSettings": "settings",
+    "Agents": "agents",
+    "AgentsSettings": "settings",
+    "RagSearch": "tool",
+    "SystemPrompt": "prompt",
+    "ToolError": "tool",
+    "ToolResult": "tool",
+}
+
+
+def _results(_options: NoOptions) -> Formatter:
+    from ragloom_agents.results import ResultsFormatter
+
+    return ResultsFormatter()
+
+
+@hookimpl
+def ragloom_formatters() -> Iterable[Provider[Formatter]]:
+    """Offer the formatter ``results``: what ``rag_search`` answers."""
+    return [
+        Provider(
+            name="results",
+            summary="numbered results with score and source, as rag_search answers",
+            create=_results,
+        )
+    ]
+
+
+def __getattr__(name: str) -> object:
+    """Import what is heavy when it is first asked for (PEP 562)."""
+    if name not in _ON_FIRST_USE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(import_module(f"{__name__}.{_ON_FIRST_USE[name]}"), name)
+    globals()[name] = value
+    return value

@@ -1,0 +1,60 @@
+"""What ``rag_search`` answers: numbered results, each with its relevance and its source."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from ragloom import Citation, Context, Hit
+
+__all__ = ["NOTHING_FOUND", "ResultsFormatter", "context_of"]
+
+NOTHING_FOUND = "No relevant documentation found for your query."
+
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_HEADER = re.compile(r"^([ \t]*)(-{3} Result \d)", re.MULTILINE)
+
+
+class ResultsFormatter:
+    """``--- Result 1 (score: 0.823, source: docs/ref/s3.md) ---``, then the passage, and so on.
+
+    The score is the relevance. A line of a passage that would begin such a header gets a backslash
+    before it, so no document can pass for another.
+    """
+
+    def render(self, context: Context) -> str:
+        """See :meth:`ragloom.Formatter.render`; a fixed sentence for no citations."""
+        results = [
+            f"--- Result {number} (score: {citation.relevance:.3f}, "
+            f"source: {_printable(citation.path)}) ---\n{_plain(citation.text)}"
+            for number, citation in enumerate(context.citations, start=1)
+        ]
+        return "\n\n".join(results) or NOTHING_FOUND
+
+
+def context_of(hits: Sequence[Hit], root: Path, *, reason: str = "") -> Context:
+    """The hits as passages of their own, best first, neither merged nor cut to a budget."""
+    return Context(citations=tuple(_citations(hits, root)), hits=tuple(hits), reason=reason)
+
+
+def _citations(hits: Iterable[Hit], root: Path) -> Iterable[Citation]:
+    for hit in hits:
+        chunk = hit.chunk
+        yield Citation(
+            path=chunk.uri,
+            file=root / chunk.uri,
+            lines=chunk.lines,
+            relevance=hit.relevance,
+            text=chunk.text,
+            headings=chunk.headings,
+        )
+
+
+def _plain(text: str) -> str:
+    return _HEADER.sub(r"\1\\\2", text.rstrip())
+
+
+def _printable(text: str) -> str:
+    """One line: control characters, line separators and lone surrogates become escapes."""
+    return _UNPRINTABLE.sub(lambda found: found[0].encode("unicode_escape").decode(), text)

@@ -1,0 +1,112 @@
+"""Reasoning templates: the right way to think about a problem, found by meaning.
+
+A template is a Markdown file that says how to go about a kind of problem. :class:`TemplateLibrary`
+indexes folders of them and answers a problem with the templates that fit best, or with a sure
+fallback where none does::
+
+    from ragloom_templates import TemplateLibrary
+
+    library = TemplateLibrary(["data/templates"])
+    library.index()
+    best = library.search("Prove that the square root of 2 is irrational")[0]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ragloom import NoOptions, Provider, hookimpl
+from ragloom.protocols import Chunker, Loader
+
+if TYPE_CHECKING:
+    from ragloom_templates.library import TemplateLibrary
+    from ragloom_templates.settings import TemplateSettings
+    from ragloom_templates.types import Template, TemplateMatch
+
+__all__ = ["HeadOptions", "Template", "TemplateLibrary", "TemplateMatch", "TemplateSettings"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeadOptions:
+    """The settings of the chunker ``template``: how often each field is said in the head.
+
+    Every part of a template is embedded below the same head, which names what the template is. A
+    weight of 0 leaves the field out, 2 says it twice.
+
+    Attributes:
+        name: Weight of the name.
+        description: Weight of the description.
+        keywords: Weight of the keywords.
+        methodology: Weight of the methodology, where it is not the default.
+        domain: Weight of the domain, where it is not the default.
+    """
+
+    name: int = 1
+    description: int = 1
+    keywords: int = 1
+    methodology: int = 1
+    domain: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse weights that are none."""
+        for field in ("name", "description", "keywords", "methodology", "domain"):
+            if not 0 <= getattr(self, field) <= 5:  # noqa: PLR2004 - more would leave no room
+                raise ValueError(f"the weight {field!r} must be 0 to 5")
+
+
+def _loader(_options: NoOptions) -> Loader:
+    from ragloom_templates.loader import TemplateLoader
+
+    return TemplateLoader()
+
+
+def _chunker(options: HeadOptions) -> Chunker:
+    from ragloom_templates.chunker import TemplateChunker
+
+    return TemplateChunker(options)
+
+
+@hookimpl
+def ragloom_loaders() -> Iterable[Provider[Loader]]:
+    """Offer the loader ``template``."""
+    return [
+        Provider(
+            name="template",
+            summary="reasoning templates: Markdown with front matter, skill and pattern folders",
+            create=_loader,
+        )
+    ]
+
+
+@hookimpl
+def ragloom_chunkers() -> Iterable[Provider[Chunker]]:
+    """Offer the chunker ``template``."""
+    return [
+        Provider(
+            name="template",
+            summary="parts of a template, each below its name, description and keywords",
+            create=_chunker,
+            options=HeadOptions,
+        )
+    ]
+
+
+_ON_FIRST_USE: Mapping[str, str] = {
+    "Template": "ragloom_templates.types",
+    "TemplateLibrary": "ragloom_templates.library",
+    "TemplateMatch": "ragloom_templates.types",
+    "TemplateSettings": "ragloom_templates.settings",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Import what is heavy when it is first asked for (PEP 562)."""
+    if name not in _ON_FIRST_USE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value: object = getattr(import_module(_ON_FIRST_USE[name]), name)
+    globals()[name] = value
+    return value

@@ -1,0 +1,157 @@
+"""The chunker ``template``: the parts of a template, each below the same head."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ragloom.chunking import join_context
+from ragloom.protocols import TokenCounter
+from ragloom.splitting import (
+    Atom,
+    Budget,
+    blank_line_starts,
+    line_starts_within,
+    sentences,
+    split_to_fit,
+    stripped,
+)
+from ragloom.types import Document, Json, Metadata, Piece, Span
+from ragloom_templates import HeadOptions
+from ragloom_templates.types import DOMAIN, METHODOLOGY
+
+__all__ = ["TemplateChunker", "head_lines"]
+
+_BOUNDARIES = (blank_line_starts, line_starts_within, sentences)
+_HEAD_SHARE = 2
+"""A head takes half of what the embedder reads, at most; a longer one is itself cut into parts."""
+
+
+class TemplateChunker:
+    """Cuts a template's content, and puts its head before every part.
+
+    The head holds the labelled fields of the front matter. Where it is longer than half of what the
+    embedder reads, it is cut too: every part of it stands once before the beginning of the content, so
+    that nothing of it is lost, and the first before all the rest.
+
+    Args:
+        options: How often each field is said.
+    """
+
+    def __init__(self, options: HeadOptions | None = None) -> None:
+        self._options = options or HeadOptions()
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes with the weights and with this code's rules."""
+        options = self._options
+        weights = (
+            options.name,
+            options.description,
+            options.keywords,
+            options.methodology,
+            options.domain,
+        )
+        return f"template-1 weights={','.join(map(str, weights))}"
+
+    def split(
+        self, document: Document, *, counter: TokenCounter, max_tokens: int
+    ) -> Iterator[Piece]:
+        """Cut at blank lines, then lines, sentences and words, to parts that fit with their head."""
+        text = document.text
+        span = stripped(text, 0, len(text))
+        if span is None:
+            return
+        heads = _heads(head_lines(document.metadata, self._options), counter, max_tokens)
+        longest = max(map(counter.count, heads))
+        budget = Budget(counter=counter, tokens=max(max_tokens - longest, 1))
+        parts = _packed(text, split_to_fit(text, *span, budget=budget, boundaries=_BOUNDARIES), budget)
+        headings = _headings(document.metadata)
+        for number, part in enumerate(parts):
+            for head in heads if number == 0 else heads[:1]:
+                for place in _fitted(text, part, head, counter, max_tokens):
+                    yield Piece(span=place, headings=headings, context=head)
+
+
+def head_lines(metadata: Metadata, options: HeadOptions) -> list[str]:
+    """The labelled fields of a template, in the order that they are embedded in."""
+    keywords = metadata.get("keywords")
+    fields: tuple[tuple[str, Json, int], ...] = (
+        ("Name", _words(metadata.get("name")), options.name),
+        ("Description", metadata.get("description"), options.description),
+        (
+            "Keywords",
+            ", ".join(map(str, keywords)) if isinstance(keywords, list | tuple) else keywords,
+            options.keywords,
+        ),
+        ("Methodology", _unless(metadata.get("methodology"), METHODOLOGY), options.methodology),
+        ("Domain", _unless(metadata.get("domain"), DOMAIN), options.domain),
+    )
+    return [
+        f"{label}: {value}"
+        for label, value, weight in fields
+        if isinstance(value, str) and value
+        for _ in range(weight)
+    ]
+
+
+def _words(name: Json) -> Json:
+    """A name as words: ``create_npc`` and ``mcp-builder`` are two each."""
+    return name.replace("_", " ").replace("-", " ") if isinstance(name, str) else name
+
+
+def _unless(value: Json, default: str) -> Json:
+    return None if value == default else value
+
+
+def _headings(metadata: Metadata) -> tuple[str, ...]:
+    name = metadata.get("name")
+    return (name,) if isinstance(name, str) and name else ()
+
+
+def _heads(lines: Sequence[str], counter: TokenCounter, max_tokens: int) -> list[str]:
+    """The head in one piece, or in several that each leave room for content."""
+    head = "\n".join(lines)
+    room = max(max_tokens // _HEAD_SHARE, 1)
+    if counter.count(head) <= room:
+        return [head]
+    name = lines[0] if lines[0].startswith("Name: ") else ""
+    cost = counter.count(name)
+    if cost * 2 > room:
+        name, cost = "", 0
+    rest = head[len(name) :].lstrip("\n") if name else head
+    budget = Budget(counter=counter, tokens=max(room - cost, 1))
+    atoms = split_to_fit(rest, 0, len(rest), budget=budget, boundaries=_BOUNDARIES[1:])
+    parts = (rest[start:end].strip() for start, end in _packed(rest, atoms, budget))
+    return [join_context(name, part) for part in parts if part]
+
+
+def _packed(text: str, atoms: Sequence[Atom], budget: Budget) -> list[Span]:
+    """Neighbouring atoms together, as many as fit."""
+    parts: list[Span] = []
+    start = end = tokens = 0
+    for atom in atoms:
+        fits = tokens + atom.tokens <= budget.tokens and atom.end - start <= budget.characters
+        if end > start and not fits:
+            parts.append(Span(start, end))
+            start, tokens = atom.start, 0
+        elif end == start:
+            start = atom.start
+        end = atom.end
+        tokens += atom.tokens
+    parts.append(Span(start, end))
+    return [kept for part in parts if (kept := stripped(text, *part)) is not None]
+
+
+def _fitted(
+    text: str, part: Span, head: str, counter: TokenCounter, max_tokens: int
+) -> Iterator[Span]:
+    """The part, or its halves where counted together with its head it is too long after all."""
+    total = counter.count(join_context(head, text[part.start : part.end]))
+    if total <= max_tokens or part.end - part.start <= 1:
+        yield part
+        return
+    half = Budget(counter=counter, tokens=max(counter.count(text[part.start : part.end]) // 2, 1))
+    for atom in split_to_fit(text, *part, budget=half, boundaries=_BOUNDARIES):
+        kept = stripped(text, atom.start, atom.end)
+        if kept is not None and kept != part:
+            yield from _fitted(text, kept, head, counter, max_tokens)

@@ -1,0 +1,50 @@
+"""The loader ``template``: a Markdown file to a document whose metadata are a template's fields."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from pathlib import PurePosixPath
+
+from ragloom.decoding import decode
+from ragloom.types import Document, Source
+from ragloom_templates.parsing import parse
+
+__all__ = ["TemplateLoader"]
+
+
+class TemplateLoader:
+    """Reads templates; see :func:`~ragloom_templates.parsing.parse`.
+
+    It reads no file ending by itself, so that the Markdown of other spaces stays with the loader
+    ``markdown``: a space of templates names it in its settings, ``loaders: {.md: template}``.
+    """
+
+    suffixes: frozenset[str] = frozenset()
+    fingerprint = "template-1"
+
+    def load(self, source: Source, content: bytes) -> Document:
+        """Decode ``content``, take the front matter off and fill in what it does not say.
+
+        Raises:
+            SourceError: The content is binary, its front matter cannot be read, or nothing follows it.
+        """
+        decoded = decode(content)
+        # The workspace may itself be the folder of a skill, which only the path tells.
+        parsed = parse(decoded.text, PurePosixPath(source.path.as_posix()))
+        repeated = () if parsed.front_matter is None else parsed.front_matter.repeated
+        return Document(
+            uri=source.uri,
+            text=decoded.text[parsed.start :],
+            prefix=decoded.text[: parsed.start],
+            metadata=parsed.metadata,
+            media_type="text/markdown",
+            encoding=decoded.encoding if decoded.exact else "utf-8",
+            bom=decoded.bom,
+            extracted=not decoded.exact,
+            modified=source.modified,
+            content_hash=sha256(content).hexdigest(),
+            warnings=(
+                *decoded.warnings,
+                *(f"front matter: {key!r} is given twice; the last counts" for key in repeated),
+            ),
+        )

@@ -1,0 +1,64 @@
+"""A template, and how well it fits a problem."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["COMPLEXITY", "DOMAIN", "METHODOLOGY", "Template", "TemplateMatch"]
+
+DOMAIN = "general"
+COMPLEXITY = "moderate"
+METHODOLOGY = "sequential"
+"""What a template has that does not say otherwise."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Template:
+    """A way to reason about a kind of problem.
+
+    Attributes:
+        id: The file's path below its folder, without its ending; the folder's path for ``SKILL.md``
+            and ``system.md``.
+        name: From the front matter, or from the path.
+        domain: Such as ``mathematics``; ``general`` by default.
+        complexity: Such as ``simple`` or ``complex``; ``moderate`` by default.
+        methodology: Such as ``deductive``; ``sequential`` by default.
+        keywords: A list of strings.
+        description: What it is for; empty where it is not said.
+        content: The text below the front matter.
+        file_path: The file.
+    """
+
+    id: str
+    name: str
+    domain: str = DOMAIN
+    complexity: str = COMPLEXITY
+    methodology: str = METHODOLOGY
+    keywords: Sequence[str] = ()
+    description: str = ""
+    content: str
+    file_path: Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TemplateMatch:
+    """A template that was found for a problem.
+
+    Attributes:
+        id: As in :class:`Template`.
+        name: As in :class:`Template`.
+        score: 0 to 1, higher is better: the calibrated chance that the template fits; 0.5 for the
+            fallback.
+        description: As in :class:`Template`.
+        content: As in :class:`Template`.
+        fallback: No template fits well enough, and this is the one to use then.
+    """
+
+    id: str
+    name: str
+    score: float
+    description: str
+    content: str
+    fallback: bool = False

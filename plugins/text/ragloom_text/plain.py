@@ -1,0 +1,109 @@
+"""Files that are their own text: plain text, reStructuredText, source code."""
+
+from __future__ import annotations
+
+from ragloom.decoding import read_document
+from ragloom.types import Document, Source
+
+__all__ = ["CodeLoader", "RstLoader", "TextLoader", "language_of"]
+
+# Endings and the language's name in tree-sitter-language-pack.
+_LANGUAGES = {
+    "bash": ".bash .sh .zsh",
+    "c": ".c .h",
+    "clojure": ".clj .cljc .cljs",
+    "cpp": ".cc .cpp .cxx .hh .hpp .hxx",
+    "csharp": ".cs",
+    "css": ".css",
+    "dart": ".dart",
+    "elixir": ".ex .exs",
+    "elm": ".elm",
+    "erlang": ".erl .hrl",
+    "fortran": ".f90 .f95 .f03",
+    "go": ".go",
+    "groovy": ".gradle .groovy",
+    "haskell": ".hs",
+    "java": ".java",
+    "javascript": ".cjs .js .jsx .mjs",
+    "julia": ".jl",
+    "kotlin": ".kt .kts",
+    "lua": ".lua",
+    "nix": ".nix",
+    "objc": ".m .mm",
+    "ocaml": ".ml",
+    "perl": ".pl .pm",
+    "php": ".php",
+    "powershell": ".ps1 .psm1",
+    "proto": ".proto",
+    "python": ".py .pyi",
+    "r": ".r",
+    "ruby": ".rb",
+    "rust": ".rs",
+    "scala": ".sc .scala",
+    "scss": ".scss",
+    "sql": ".sql",
+    "svelte": ".svelte",
+    "swift": ".swift",
+    "terraform": ".tf",
+    "tsx": ".tsx",
+    "typescript": ".cts .mts .ts",
+    "vue": ".vue",
+    "zig": ".zig",
+}
+_BY_ENDING = {
+    ending: language for language, endings in _LANGUAGES.items() for ending in endings.split()
+}
+_MEDIA_TYPE = "text/x-"
+
+
+def language_of(media_type: str) -> str | None:
+    """The programming language of a document that :class:`CodeLoader` made, else None."""
+    language = media_type.removeprefix(_MEDIA_TYPE)
+    return language if language in _LANGUAGES and language != media_type else None
+
+
+class TextLoader:
+    """Reads plain text."""
+
+    suffixes = frozenset({".text", ".txt"})
+    fingerprint = "text-1"
+
+    def load(self, source: Source, content: bytes) -> Document:
+        """Decode ``content``.
+
+        Raises:
+            SourceError: The content is binary or in no known charset.
+        """
+        return read_document(source, content, media_type="text/plain")
+
+
+class RstLoader:
+    """Reads reStructuredText, markup and all."""
+
+    suffixes = frozenset({".rest", ".rst"})
+    fingerprint = "rst-1"
+
+    def load(self, source: Source, content: bytes) -> Document:
+        """Decode ``content``.
+
+        Raises:
+            SourceError: The content is binary or in no known charset.
+        """
+        return read_document(source, content, media_type="text/x-rst")
+
+
+class CodeLoader:
+    """Reads source code; the media type names the language."""
+
+    suffixes = frozenset(_BY_ENDING)
+    fingerprint = "code-1"
+
+    def load(self, source: Source, content: bytes) -> Document:
+        """Decode ``content``.
+
+        Raises:
+            SourceError: The content is binary or in no known charset.
+        """
+        language = _BY_ENDING.get(source.path.suffix.lower(), "")
+        media_type = f"{_MEDIA_TYPE}{language}" if language else "text/plain"
+        return read_document(source, content, media_type=media_type)

@@ -1,0 +1,76 @@
+"""The chunker ``sentence``: whole sentences, up to a number of characters."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+
+from ragloom.errors import ConfigError
+from ragloom.protocols import TokenCounter
+from ragloom.sentences import sentence_starts
+from ragloom.splitting import between_words, stripped
+from ragloom.types import Document, Piece
+
+__all__ = ["SentenceChunker"]
+
+
+class SentenceChunker:
+    """Fills chunks with whole sentences.
+
+    Args:
+        size: The most characters of a chunk.
+        overlap: The next chunk begins with the first sentence that begins within this many characters
+            before the last one's end; half of ``size`` at most, so that there is always progress.
+
+    Raises:
+        ConfigError: ``size`` is not positive or ``overlap`` is negative.
+    """
+
+    def __init__(self, *, size: int = 2000, overlap: int = 200) -> None:
+        if size < 1 or overlap < 0:
+            message = f"sentence: size {size} must be 1 or more, and overlap {overlap} 0 or more"
+            raise ConfigError(message)
+        self._size = size
+        self._overlap = min(overlap, size // 2)
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes with the settings and this code's rules."""
+        return f"sentence-1 size={self._size} overlap={self._overlap}"
+
+    def split(
+        self, document: Document, *, counter: TokenCounter, max_tokens: int
+    ) -> Iterator[Piece]:
+        """Cut between sentences; between words, and then anywhere, where a sentence is too long.
+
+        The size is in characters and as asked for: ``counter`` and ``max_tokens`` do not count.
+        """
+        del counter, max_tokens
+        text = document.text
+        starts = [*sentence_starts(text), len(text)]
+        position = done = 0
+        while position < len(text):
+            reach = position + self._size
+            index = bisect_right(starts, reach) - 1
+            whole = index >= 0 and starts[index] > done
+            if not whole and position < done:
+                position = done  # The next sentence is too long to be repeated before.
+                continue
+            end = starts[index] if whole else between_words(text, position, reach)
+            span = stripped(text, position, end)
+            if span is not None:
+                yield Piece(span=span)
+            done = end
+            position = self._overlapping(text, starts, position, end, whole=whole)
+
+    def _overlapping(
+        self, text: str, starts: list[int], position: int, end: int, *, whole: bool
+    ) -> int:
+        """Where the chunk after ``position`` to ``end`` begins: in it, or at its end."""
+        if end >= len(text):
+            return len(text)
+        earliest = max(end - self._overlap, position + 1)
+        if whole:
+            return starts[bisect_left(starts, earliest)]
+        words = (at for at in range(earliest, end) if text[at - 1].isspace())
+        return next(words, earliest)

@@ -1,0 +1,122 @@
+"""The chunker ``token``: a number of tokens, with an exact overlap."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+
+from ragloom.counting import COUNTERS
+from ragloom.counting import counter as counter_by_name
+from ragloom.errors import ConfigError
+from ragloom.protocols import TokenCounter
+from ragloom.sentences import sentence_starts
+from ragloom.splitting import Budget, between_words, blank_line_starts, stripped
+from ragloom.types import Document, Piece
+
+__all__ = ["TokenChunker"]
+
+_REACH = 5
+"""A chunk may end a fifth of its size early, where a better boundary lies."""
+
+_FENCE = re.compile(r"^[ ]{0,3}(?:```|~~~)[^\r\n]*(?:\r\n|\n|\r|\Z)", re.MULTILINE)
+
+
+class TokenChunker:
+    """Cuts at a number of tokens; the next chunk begins with the last tokens of the one before.
+
+    Args:
+        size: The most tokens of a chunk.
+        overlap: Tokens that the next chunk repeats; half of ``size`` at most, so that there is always
+            progress.
+        counter: Whose tokens, by the name that :func:`ragloom.counting.counter` knows, or
+            ``embedder``.
+
+    Raises:
+        ConfigError: ``size`` is not positive, ``overlap`` is negative, or there is no such counter.
+    """
+
+    def __init__(self, *, size: int = 500, overlap: int = 50, counter: str = "auto") -> None:
+        if size < 1 or overlap < 0:
+            message = f"token: size {size} must be 1 or more, and overlap {overlap} 0 or more"
+            raise ConfigError(message)
+        if counter not in {"embedder", *COUNTERS}:
+            known = ", ".join(("embedder", *COUNTERS))
+            raise ConfigError(f"token: no counter {counter!r}; there are {known}")
+        self._size = size
+        self._overlap = min(overlap, size // 2)
+        self._counter = counter
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes with the settings, this code's rules, and the counter that ``auto`` finds."""
+        return f"token-1 size={self._size} overlap={self._overlap} counter={self._counter_name()}"
+
+    def _counter_name(self) -> str:
+        return counter_by_name("auto").name if self._counter == "auto" else self._counter
+
+    def split(
+        self, document: Document, *, counter: TokenCounter, max_tokens: int
+    ) -> Iterator[Piece]:
+        """Cut after ``size`` tokens, or before at a code block's edge, a blank line or a sentence.
+
+        The size is as asked for: ``max_tokens`` does not count.
+        """
+        del max_tokens
+        if self._counter != "embedder":
+            counter = counter_by_name(self._counter)
+        text = document.text
+        budget = Budget(counter=counter, tokens=self._size)
+        tokens = [start for start, _ in counter.spans(text)]
+        edges = _Edges(text)
+        position = 0
+        while position < len(text):
+            end = self._end(text, tokens, position, budget, edges)
+            span = stripped(text, position, end)
+            if span is not None:
+                # Blanks that are part of the repeated tokens stay.
+                yield Piece(span=span._replace(start=position) if self._overlap else span)
+                end = span.end if self._overlap else end
+            if not text[end:].strip():
+                return
+            last = bisect_left(tokens, end)
+            first = bisect_left(tokens, position)
+            repeated = min(self._overlap, (last - first) // 2)
+            position = tokens[last - repeated] if repeated else end
+
+    def _end(
+        self, text: str, tokens: Sequence[int], position: int, budget: Budget, edges: _Edges
+    ) -> int:
+        """Where the chunk that begins at ``position`` ends."""
+        first = bisect_left(tokens, position)
+        allowed = self._size
+        while True:
+            end = tokens[first + allowed] if first + allowed < len(tokens) else len(text)
+            end = min(end, position + budget.characters)
+            if end < len(text):
+                early = tokens[min(first + allowed - allowed // _REACH, len(tokens) - 1)]
+                end = edges.last(text, max(early, position), end)
+            excess = budget.count(text, position, end) - self._size
+            if excess <= 0 or end - position <= 1:
+                return end
+            if allowed == 1:
+                return position + 1
+            # Read alone, the same text may be more tokens than it was in its place.
+            allowed = max(allowed - excess, allowed // 2)
+
+
+class _Edges:
+    """Where a text is best cut."""
+
+    def __init__(self, text: str) -> None:
+        fences = [edge for match in _FENCE.finditer(text) for edge in match.span()]
+        self._blocks = sorted({*fences, *blank_line_starts(text, 0, len(text))})
+        self._sentences = sentence_starts(text)
+
+    def last(self, text: str, early: int, end: int) -> int:
+        """The best place after ``early`` and up to ``end``."""
+        for edges in (self._blocks, self._sentences):
+            index = bisect_right(edges, end) - 1
+            if index >= 0 and edges[index] > early:
+                return edges[index]
+        return between_words(text, early, end)

@@ -1,0 +1,125 @@
+import re
+from pathlib import Path
+
+import pytest
+
+from ragloom import Chunk, Hit, Lines, Span
+from ragloom.cli._output import size, span_of_time
+from ragloom.cli._passages import line_of, lines_of, marker, shown_path
+from ragloom.snapshot.lexical import _stemmer, _terms_text
+
+STYLE = re.compile("\x1b\\[[0-9;]*m")
+
+
+def hit(text, *, first=1, headings=(), **more):
+    last = first + len(text.splitlines()) - 1
+    chunk = Chunk(
+        id="0" * 32,
+        uri="docs/a.md",
+        text=text,
+        span=Span(0, len(text)),
+        lines=Lines(first, last),
+        bytes=Span(0, len(text.encode())),
+        headings=headings,
+    )
+    return Hit(chunk=chunk, score=0.9, relevance=more.pop("relevance", 0.8), **more)
+
+
+def shown(found, *, width=80, mark=str, scores=False):
+    lines = lines_of(found, "docs/a.md", mark, width=width, scores=scores)
+    return [STYLE.sub("", line) for line in lines]
+
+
+def stems(text):
+    return _stemmer().analyze(_terms_text(text))
+
+
+def test_a_line_for_programs():
+    found = hit("# A\n\nSome  text\nhere.", first=3, headings=("A", "B"))
+    assert "docs/a.md:3: 0.80 A > B: # A Some text here." == line_of(found, "docs/a.md")
+
+
+def test_lines_for_people():
+    found = hit("one\n\ntwo", first=9, headings=("A", "B"), cosine=0.5)
+    assert [
+        "0.80  docs/a.md:9-11",
+        "      A > B",
+        "    9 │ one",
+        "   10 │",
+        "   11 │ two",
+    ] == shown(found)
+    assert "      score 0.900, cosine 0.500" == shown(found, scores=True)[2]
+
+
+def test_one_line_has_no_range_and_a_stale_hit_says_so():
+    assert "0.80  docs/a.md:4  (changed since)" == shown(hit("x", first=4, stale=True))[0]
+
+
+def test_a_long_passage_is_cut_and_says_how_much_is_left():
+    lines = shown(hit("\n".join(map(str, range(30)))))
+    assert [*(f"{n + 1:>5} │ {n}" for n in range(8)), "    … 22 more lines"] == lines[1:]
+
+
+def test_a_long_line_is_wrapped_and_cut():
+    lines = shown(hit("word " * 200), width=48)
+    assert 9 == len(lines)
+    assert max(map(len, lines)) <= 48
+    assert lines[-1].endswith(" …")
+    assert ["    1 │", *["      │"] * 7] == [line[:7] for line in lines[1:]]
+
+
+def test_wide_characters_take_two_columns():
+    lines = shown(hit("日志级别" * 30), width=48)
+    assert max(len(line.split("│ ")[-1]) for line in lines[1:-1]) <= 20
+
+
+def marked(terms, text):
+    styled = marker([stems(term)[0] for term in terms], stems)(text)
+    return re.sub("(?:\x1b\\[[1-9][0-9;]*m)+([^\x1b]*)\x1b\\[0m", r"<\1>", styled)
+
+
+@pytest.mark.parametrize(
+    ("terms", "text", "expected"),
+    [
+        (["log", "error"], "Logging errors, catalog", "<Logging> <errors>, catalog"),
+        (["vector"], "call getVectorStore()", "call get<Vector>Store()"),
+        (["getvectorstore"], "call getVectorStore()", "call <getVectorStore>()"),
+        (["max"], "max_connection", "<max>_connection"),
+        (["志级"], "日志级别", "日<志级>别"),
+        ([], "nothing here", "nothing here"),
+    ],
+)
+def test_words_are_marked_by_their_stems(terms, text, expected):
+    assert expected == marked(terms, text)
+
+
+def test_text_and_path_cannot_steer_the_terminal():
+    found = hit("a\x1b[31m\x07\x9bb\u202e", headings=("h\x1b[0m",))
+    for line in (*shown(found), line_of(found, "evil\x1b[2J\n.md")):
+        assert not set(line) & set("\x1b\x07\x9b\u202e\n")
+
+
+def test_the_path_is_relative_to_the_current_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert str(Path("ws/docs/a.md")) == shown_path("docs/a.md", tmp_path / "ws")
+
+
+@pytest.mark.parametrize(("relevance", "color"), [(0.9, 32), (0.5, 33), (0.1, 31)])
+def test_the_relevance_has_a_colour(relevance, color):
+    head = next(iter(lines_of(hit("x", relevance=relevance), "a", str, width=80, scores=False)))
+    assert head.startswith(f"\x1b[{color}m")
+
+
+@pytest.mark.parametrize(
+    ("count", "expected"), [(0, "0 B"), (1023, "1023 B"), (2048, "2.0 kB"), (5 << 30, "5.0 GB")]
+)
+def test_sizes(count, expected):
+    assert expected == size(count)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected"),
+    [(-1, "0 s"), (59, "59 s"), (90, "1 min"), (7200, "2 h"), (200_000, "2 d")],
+)
+def test_ages(seconds, expected):
+    assert expected == span_of_time(seconds)
