@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from math import log
@@ -30,6 +29,7 @@ INJECTION_RATE = 0.02
 """A calibration gives the best passage of this share of off-topic queries a relevance of 0.3 or more."""
 
 CALIBRATION_NAME = "calibration.json"
+_FEWEST = 20  # queries from which a median deviation can be taken
 _RIDGE = 1e-3  # keeps the weights finite where the classes do not overlap
 _NEWTON_STEPS = 50
 _MAD_TO_DEVIATION = 1.4826  # of a normal distribution
@@ -93,9 +93,11 @@ def fit_to_corpus(
     Raises:
         ConfigError: Fewer than 20 of the queries found anything to compare.
     """
-    best = [max(hit.relevance for hit in found.hits) for found in map(search, off_topic) if found.hits]
-    if len(best) < 20:
-        message = f"only {len(best)} off-topic queries found any candidate: give 20 or more"
+    best = [
+        max(hit.relevance for hit in found.hits) for found in map(search, off_topic) if found.hits
+    ]
+    if len(best) < _FEWEST:
+        message = f"only {len(best)} off-topic queries found any candidate: give {_FEWEST} or more"
         raise ConfigError(message)
     logits = np.array([_logit(min(max(value, 1e-12), 1 - 1e-12)) for value in best])
     middle = float(np.median(logits))
@@ -111,7 +113,7 @@ def write_calibration(directory: Path, embedder: str, calibration: Calibration) 
     temporary.write_text(
         json.dumps({"embedder": embedder, "calibration": asdict(calibration)}, indent=1), "utf-8"
     )
-    os.replace(temporary, path)
+    temporary.replace(path)
 
 
 def read_calibration(directory: Path, embedder: str) -> Calibration | None:

@@ -20,7 +20,7 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import cast
 
@@ -28,13 +28,22 @@ from ragloom.errors import ConfigError
 from ragloom.types import Json
 from ragloom.yamlfile import YamlFile, read_yaml
 
-__all__ = ["CONFIG_NAME", "PARTS", "Part", "Settings", "SpaceSettings", "check_space_name", "load_settings"]
+__all__ = [
+    "CONFIG_NAME",
+    "PARTS",
+    "Part",
+    "Settings",
+    "SpaceSettings",
+    "check_space_name",
+    "load_settings",
+]
 
 CONFIG_NAME = "ragloom.yaml"
 PARTS = ("chunker", "embedder", "store", "formatter")
 MODES = ("hybrid", "dense", "lexical")
 _ENVIRONMENT = "RAGLOOM_"
 _DEFAULT = "default"
+_LONGEST_NAME = 80  # characters: a space names a folder, and its lock file beside it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,10 +161,15 @@ def check_space_name(name: str, place: str = "") -> None:
     Raises:
         ConfigError: It holds a slash or the like.
     """
-    if not name or name.startswith(".") or any(c in name for c in '/\\:*?"<>|\0') or len(name) > 80:
+    if (
+        not name
+        or name.startswith(".")
+        or any(c in name for c in '/\\:*?"<>|\0')
+        or len(name) > _LONGEST_NAME
+    ):
         message = (
             f"{place}{': ' if place else ''}{name!r} cannot name a space: it names a folder, so no "
-            "slashes, colons or wildcards, no leading dot, and at most 80 characters"
+            f"slashes, colons or wildcards, no leading dot, and at most {_LONGEST_NAME} characters"
         )
         raise ConfigError(message)
 
@@ -180,7 +194,7 @@ def _apply(
             parsed = _PARSERS[key](value)
         except ValueError as error:
             raise _wrong(file, (*at, key), str(error), value) from error
-        settings = replace(settings, **{key: parsed})
+        settings = _set(settings, key, parsed)
         origins[".".join((*at, key))] = file.place(*at, key)
     return settings
 
@@ -196,7 +210,7 @@ def _from_environment(
             except ValueError as error:
                 message = f"{name}={environment[name]!r}: expected {error}"
                 raise ConfigError(message) from error
-            settings = replace(settings, **{known.name: parsed})
+            settings = _set(settings, known.name, parsed)
             origins[known.name] = name
     for part in PARTS:
         prefix = f"{_ENVIRONMENT}{part.upper()}_"
@@ -208,9 +222,15 @@ def _from_environment(
         if options:
             old = cast("Part", getattr(settings, part))
             merged = Part(name=old.name, options={**old.options, **options})
-            settings = replace(settings, **{part: merged})
+            settings = _set(settings, part, merged)
             origins[f"{part}.options"] = ", ".join(prefix + key.upper() for key in options)
     return settings
+
+
+def _set(settings: SpaceSettings, key: str, value: object) -> SpaceSettings:
+    """A copy with one field replaced; the parsers vouch for its type."""
+    values = {known.name: getattr(settings, known.name) for known in fields(SpaceSettings)}
+    return SpaceSettings(**{**values, key: value})
 
 
 def _wrong(file: YamlFile, keys: tuple[str | int, ...], expected: str, value: Json) -> ConfigError:
@@ -237,13 +257,15 @@ def _part(value: Json) -> Part:
 
 def _loaders(value: Json) -> Mapping[str, str]:
     if isinstance(value, Mapping) and all(isinstance(name, str) for name in value.values()):
-        return {f".{ending.lstrip('.').lower()}": cast("str", name) for ending, name in value.items()}
+        return {
+            f".{ending.lstrip('.').lower()}": cast("str", name) for ending, name in value.items()
+        }
     raise ValueError("a mapping of file endings to loader names, such as {.txt: text}")
 
 
 def _mode(value: Json) -> str:
     if value in MODES:
-        return cast("str", value)
+        return value
     raise ValueError(f"one of {', '.join(MODES)}")
 
 

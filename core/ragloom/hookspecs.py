@@ -28,8 +28,8 @@ from ragloom.protocols import Chunker, Embedder, Formatter, Loader, Store
 PROJECT = "ragloom"
 """The name under which pluggy knows the hooks, and the entry-point group of plugins."""
 
-hookspec = pluggy.HookspecMarker(PROJECT)
-hookimpl = pluggy.HookimplMarker(PROJECT)
+hookspec: pluggy.HookspecMarker = pluggy.HookspecMarker(PROJECT)
+hookimpl: pluggy.HookimplMarker = pluggy.HookimplMarker(PROJECT)
 """Marks a function as the implementation of the hook of the same name."""
 
 T_co = TypeVar("T_co", covariant=True)

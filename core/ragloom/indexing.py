@@ -262,7 +262,13 @@ class Indexer:
             changes.warnings.extend(f"{uri}: {warning}" for warning in document.warnings)
             (changes.added if entry is None else changes.updated).append(uri)
         self._progress("files", len(found), len(found))
-        changes.removed.extend(uri for uri in known if uri not in seen)
+        for uri, entry in known.items():
+            if uri in seen:
+                continue
+            if Path(uri).suffix.lower() in self._loaders:
+                changes.removed.append(uri)
+            else:  # a plugin that is missing today must not empty the index
+                self._fail(changes, entry, uri, "no loader reads this ending any more")
         return changes
 
     def _load(self, source: Source, content: bytes, digest: str) -> Document:
@@ -292,9 +298,7 @@ class Indexer:
         if entry is not None:
             changes.files[uri] = entry
 
-    def _write(
-        self, snapshot: Snapshot | None, changes: _Changes, started: float
-    ) -> IndexReport:
+    def _write(self, snapshot: Snapshot | None, changes: _Changes, started: float) -> IndexReport:
         journal = Journal(self._directory, self._embedder.dimension)
         chunks = list(changes.chunks)
         kept = np.zeros(0, np.bool_)
@@ -345,9 +349,7 @@ class Indexer:
             for row, key in enumerate(snapshot.keys):
                 if (name := key.decode("ascii")) in wanted and name not in vectors:
                     vectors[name] = np.array(snapshot.vectors[row], np.float32)
-        vectors.update(
-            {key: vector for key, vector in journal.recall().items() if key in wanted}
-        )
+        vectors.update({key: vector for key, vector in journal.recall().items() if key in wanted})
         missing = {
             key: embedded_text(chunk)
             for key, chunk in zip(keys, chunks, strict=True)
@@ -373,9 +375,7 @@ class Indexer:
         """Refuse what an embedder must not return, before anything is written."""
         expected = (count, self._embedder.dimension)
         if vectors.shape != expected or vectors.dtype != np.float32:
-            message = (
-                f"the embedder returned {vectors.dtype} {vectors.shape} where float32 {expected} was due"
-            )
+            message = f"the embedder returned {vectors.dtype} {vectors.shape} where float32 {expected} was due"
             raise ModelError(message)
         if not np.isfinite(vectors).all():
             message = "the embedder returned numbers that are not finite: nothing was written"
@@ -461,14 +461,15 @@ class Indexer:
     def _upsert(
         self, snapshot: Snapshot | None, again: Sequence[int], rows: Sequence[NewRow]
     ) -> None:
+        """Write rows of ``snapshot`` as they are, then new ones."""
         total = len(again) + len(rows)
         done = 0
-        for start in range(0, len(again), _WRITE_AT_ONCE):
-            assert snapshot is not None
-            part = list(again[start : start + _WRITE_AT_ONCE])
-            self._progress("store", done, total)
-            self._store.upsert([snapshot.chunk(row) for row in part], snapshot.vectors[part])
-            done += len(part)
+        if snapshot is not None:
+            for start in range(0, len(again), _WRITE_AT_ONCE):
+                part = list(again[start : start + _WRITE_AT_ONCE])
+                self._progress("store", done, total)
+                self._store.upsert([snapshot.chunk(row) for row in part], snapshot.vectors[part])
+                done += len(part)
         for start in range(0, len(rows), _WRITE_AT_ONCE):
             batch = rows[start : start + _WRITE_AT_ONCE]
             self._progress("store", done, total)

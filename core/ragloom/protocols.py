@@ -195,7 +195,8 @@ class Formatter(Protocol):
     """Writes a context as text for a model or for a program."""
 
     def render(self, context: Context) -> str:
-        """The passages of ``context.citations`` in order, each with its source; no citations render to
-        an empty or an explicitly empty text, never to an error. Retrieved text cannot close the
-        delimiters around it.
+        """The passages of ``context.citations`` in order, each with its source.
+
+        No citations render to an empty or an explicitly empty text, never to an error. Retrieved text
+        cannot close the delimiters around it.
         """

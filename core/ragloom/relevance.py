@@ -14,7 +14,13 @@ from typing import NamedTuple
 
 from ragloom.types import Calibration
 
-__all__ = ["DEFAULT_CALIBRATION", "LEXICAL_CALIBRATION", "WordEvidence", "relevance", "word_evidence"]
+__all__ = [
+    "DEFAULT_CALIBRATION",
+    "LEXICAL_CALIBRATION",
+    "WordEvidence",
+    "relevance",
+    "word_evidence",
+]
 
 DEFAULT_CALIBRATION = Calibration(
     bias=-15.20,

@@ -1,8 +1,8 @@
-"""The data that flows through ragloom: frozen, slotted, keyword-only, and without behaviour.
+r"""The data that flows through ragloom: frozen, slotted, keyword-only, and without behaviour.
 
 Offsets: a :class:`Span` is half-open. Character spans count code points of the file's decoded text
 (without a byte order mark), byte spans count bytes of the file on disk, and lines are 1-based and
-inclusive; a line ends at ``\\n``, ``\\r\\n`` or a lone ``\\r``, as in CommonMark and in editors.
+inclusive; a line ends at ``\n``, ``\r\n`` or a lone ``\r``, as in CommonMark and in editors.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias, Union
 
-Json: TypeAlias = Union[None, bool, int, float, str, Sequence["Json"], Mapping[str, "Json"]]
+Json: TypeAlias = Union[bool, int, float, str, Sequence["Json"], Mapping[str, "Json"], None]  # noqa: UP007
 """A value that JSON can hold: no NaN, and every key a string."""
 
 Metadata: TypeAlias = Mapping[str, Json]

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 import pathspec
 
@@ -19,6 +20,9 @@ from ragloom.errors import SourceError
 from ragloom.types import Source
 
 __all__ = ["Found", "Root", "is_secret", "resolve_roots", "walk"]
+
+_Rules: TypeAlias = "list[tuple[str, pathspec.GitIgnoreSpec]]"
+"""Folders and what their ignore files say, outermost first."""
 
 IGNORE_FILES = (".gitignore", ".ragloomignore")
 
@@ -157,7 +161,7 @@ def _walk_root(root: Root, allowed: Sequence[Path], choice: _Choice) -> Iterator
         return
     pattern = _spec([f"/{glob.lstrip('/')}" for glob in root.patterns]) if root.patterns else None
     above = _rules_above(root.path, choice.base)
-    stack: list[tuple[str, list[tuple[str, pathspec.GitIgnoreSpec]]]] = [(str(root.path), above)]
+    stack: list[tuple[str, _Rules]] = [(str(root.path), above)]
     while stack:
         folder, rules = stack.pop()
         try:
@@ -169,28 +173,39 @@ def _walk_root(root: Root, allowed: Sequence[Path], choice: _Choice) -> Iterator
             continue
         if own := _own_rules(folder, entries):
             rules = [*rules, (folder, own)]
-        deeper = []
-        for entry in entries:
-            if entry.name.startswith("."):
-                if is_secret(entry.name) and not _is_dir(entry):
-                    yield _left_out(entry.path, choice, "looks like a secret: left out")
-                continue
-            if _is_dir(entry):
-                if not entry.is_symlink() and not _ignored(entry.path + "/", rules):
-                    deeper.append((entry.path, rules))
-                elif entry.is_symlink() and not _inside(entry.path, allowed):
-                    yield _left_out(entry.path, choice, "a link to outside the roots: left out")
-                continue
-            if not choice.wanted(entry.name) and not is_secret(entry.name):
-                continue
-            if _ignored(entry.path, rules):
-                continue
+        folders, files = _sorted_out(entries, rules)
+        stack.extend((entry.path, rules) for entry in reversed(folders))
+        for entry in files:
             relative = os.path.relpath(entry.path, root.path).replace(os.sep, "/")
-            uri = choice.uri(entry.path)
-            if (pattern and not pattern.match_file(relative)) or not choice.takes(uri):
-                continue
+            if pattern is None or _is_dir(entry) or pattern.match_file(relative):
+                yield from _visit(entry, choice, allowed)
+
+
+def _sorted_out(
+    entries: Sequence[os.DirEntry[str]], rules: _Rules
+) -> tuple[list[os.DirEntry[str]], list[os.DirEntry[str]]]:
+    """The folders to walk, and what else is worth a look, among the entries that no rule ignores."""
+    folders: list[os.DirEntry[str]] = []
+    others: list[os.DirEntry[str]] = []
+    for entry in entries:
+        is_folder = _is_dir(entry)
+        if entry.name.startswith(".") and (is_folder or not is_secret(entry.name)):
+            continue
+        if _ignored(entry.path + "/" * is_folder, rules):
+            continue
+        (folders if is_folder and not entry.is_symlink() else others).append(entry)
+    return folders, others
+
+
+def _visit(entry: os.DirEntry[str], choice: _Choice, allowed: Sequence[Path]) -> Iterator[Found]:
+    """A file, or a link to a folder."""
+    if _is_dir(entry):
+        if not _inside(entry.path, allowed):
+            yield _left_out(entry.path, choice, "a link to outside the roots: left out")
+    elif choice.wanted(entry.name) or is_secret(entry.name):
+        uri = choice.uri(entry.path)
+        if choice.takes(uri):
             yield from _file(entry.path, uri, allowed)
-        stack.extend(reversed(deeper))
 
 
 def _named_file(path: Path, choice: _Choice) -> Iterator[Found]:
@@ -249,9 +264,7 @@ def _inside(path: str, allowed: Sequence[Path]) -> bool:
     return any(real == root or root in real.parents for root in allowed)
 
 
-def _own_rules(
-    folder: str, entries: Sequence[os.DirEntry[str]]
-) -> pathspec.GitIgnoreSpec | None:
+def _own_rules(folder: str, entries: Sequence[os.DirEntry[str]]) -> pathspec.GitIgnoreSpec | None:
     lines: list[str] = []
     for entry in entries:
         if entry.name in IGNORE_FILES:
@@ -262,9 +275,9 @@ def _own_rules(
     return _spec(lines) if lines else None
 
 
-def _rules_above(root: Path, base: Path) -> list[tuple[str, pathspec.GitIgnoreSpec]]:
+def _rules_above(root: Path, base: Path) -> _Rules:
     """The rules of the folders from ``base`` down to the root, which git would apply, too."""
-    rules: list[tuple[str, pathspec.GitIgnoreSpec]] = []
+    rules: _Rules = []
     if base == root or base not in root.parents:
         return rules
     folder = base
@@ -276,7 +289,7 @@ def _rules_above(root: Path, base: Path) -> list[tuple[str, pathspec.GitIgnoreSp
     return rules
 
 
-def _ignored(path: str, rules: Sequence[tuple[str, pathspec.GitIgnoreSpec]]) -> bool:
+def _ignored(path: str, rules: _Rules) -> bool:
     """Whether the innermost rule that speaks of ``path`` ignores it."""
     for folder, spec in reversed(rules):
         relative = path[len(folder) :].lstrip(os.sep).replace(os.sep, "/")

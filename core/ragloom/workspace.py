@@ -11,18 +11,27 @@ from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from ragloom._host import PluginHost
 from ragloom._manifest import content_hash, unchanged
 from ragloom.calibrating import CALIBRATION_NAME, read_calibration
 from ragloom.chunking import make_chunks
 from ragloom.config import Settings, SpaceSettings, check_space_name, load_settings
-from ragloom.errors import ConfigError, NotIndexedError, SourceError
+from ragloom.errors import ConfigError, NotIndexedError, SourceError, StoreDamagedError
 from ragloom.indexing import LOCK_TIMEOUT, Indexer, Progress
 from ragloom.protocols import Chunker, Embedder, Formatter, Loader, Store
 from ragloom.snapshot import Snapshot, current_generation
-from ragloom.types import Calibration, Condition, Hit, IndexReport, Piece, SearchResult, Source, Span
+from ragloom.types import (
+    Calibration,
+    Condition,
+    Hit,
+    IndexReport,
+    Piece,
+    SearchResult,
+    Source,
+    Span,
+)
 from ragloom.walking import Found, resolve_roots, walk
 
 if TYPE_CHECKING:
@@ -157,7 +166,8 @@ class Space:
         self._snapshot: Snapshot | None = None
         self._reading: Store | None = None
 
-    def __enter__(self) -> Space:
+    def __enter__(self) -> Self:
+        """The space itself."""
         return self
 
     def __exit__(
@@ -166,6 +176,7 @@ class Space:
         exc: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        """Close it."""
         self.close()
 
     def close(self) -> None:
@@ -259,12 +270,18 @@ class Space:
 
         Returns:
             Chunks in the index.
+
+        Raises:
+            NotIndexedError: There is neither.
         """
+        if not self.directory.is_dir():
+            message = f"nothing is indexed in {self.name!r} yet: run 'ragloom index'"
+            raise NotIndexedError(message)
         self._prepare()
         indexer = self._indexer(progress)
         try:
             Snapshot.open_current(self.directory)
-        except NotIndexedError:
+        except (NotIndexedError, StoreDamagedError):
             return indexer.rebuild_snapshot()
         return indexer.rebuild_store()
 
@@ -274,9 +291,8 @@ class Space:
         Raises:
             NotIndexedError: Nothing is indexed yet.
         """
-        if (
-            self._snapshot is None
-            or self._snapshot.meta.generation != current_generation(self.directory)
+        if self._snapshot is None or self._snapshot.meta.generation != current_generation(
+            self.directory
         ):
             self._snapshot = Snapshot.open_current(self.directory)
         return self._snapshot
@@ -314,9 +330,7 @@ class Space:
             calibration=self.calibration(),
             mode=mode,
             top_k=self.settings.top_k if top_k is None else top_k,
-            min_relevance=(
-                self.settings.min_relevance if min_relevance is None else min_relevance
-            ),
+            min_relevance=(self.settings.min_relevance if min_relevance is None else min_relevance),
             where=where,
         )
         return self._checked(result)
@@ -386,9 +400,7 @@ class Space:
                 created=0.0,
                 settings=self.settings,
             )
-        size = sum(
-            entry.stat().st_size for entry in self.directory.rglob("*") if entry.is_file()
-        )
+        size = sum(entry.stat().st_size for entry in self.directory.rglob("*") if entry.is_file())
         return SpaceStatus(
             name=self.name,
             generation=snapshot.meta.generation,
@@ -409,7 +421,9 @@ class Space:
                 self.settings.store.name, self.settings.store.options
             )
             self._reading.open(
-                space=self.name, dimension=snapshot.meta.dimension, directory=self.directory / "store"
+                space=self.name,
+                dimension=snapshot.meta.dimension,
+                directory=self.directory / "store",
             )
         return self._reading
 
@@ -417,7 +431,9 @@ class Space:
         self.directory.mkdir(parents=True, exist_ok=True)
         ignore = self.workspace.state / ".gitignore"
         if not ignore.exists():
-            ignore.write_text("# Made by ragloom; can be made again by 'ragloom index'.\n*\n", "utf-8")
+            ignore.write_text(
+                "# Made by ragloom; can be made again by 'ragloom index'.\n*\n", "utf-8"
+            )
         record = self.directory / _RECORD
         if self.settings.sources == self.workspace.settings.space(self.name).sources:
             record.unlink(missing_ok=True)

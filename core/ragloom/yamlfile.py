@@ -5,9 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ragloom.errors import ConfigError
 from ragloom.types import Json
+
+if TYPE_CHECKING:
+    from yaml import MappingNode, Node
 
 __all__ = ["YamlFile", "read_yaml"]
 
@@ -59,48 +63,62 @@ def read_yaml(path: Path) -> YamlFile:
         problem = getattr(error, "problem", None) or str(error)
         message = f"{path}:{line}: not valid YAML: {problem}"
         raise ConfigError(message) from error
-    lines: dict[KeyPath, int] = {}
     if node is None:
-        return YamlFile(path, {}, lines)
-    content = _value(node, (), lines, path, yaml.SafeLoader(""))
+        return YamlFile(path, {}, {})
+    reader = _Reader(path)
+    content = reader.value(node, ())
     if not isinstance(content, dict):
         message = f"{path}:1: expected a mapping of settings, found {type(content).__name__}"
         raise ConfigError(message)
-    return YamlFile(path, content, lines)
+    return YamlFile(path, content, reader.lines)
 
 
-def _value(node: object, keys: KeyPath, lines: dict[KeyPath, int], path: Path, loader: object) -> Json:
-    import yaml
+class _Reader:
+    """Turns nodes into plain values and notes where each key stands."""
 
-    assert isinstance(node, yaml.Node) and isinstance(loader, yaml.SafeLoader)
-    line = node.start_mark.line + 1
-    lines.setdefault(keys, line)
-    if isinstance(node, yaml.MappingNode):
+    def __init__(self, path: Path) -> None:
+        from yaml import SafeLoader
+
+        self.lines: dict[KeyPath, int] = {}
+        self._path = path
+        self._loader = SafeLoader("")
+
+    def value(self, node: Node, keys: KeyPath) -> Json:
+        from yaml import MappingNode, SequenceNode
+
+        self.lines.setdefault(keys, node.start_mark.line + 1)
+        if isinstance(node, MappingNode):
+            return self._mapping(node, keys)
+        if isinstance(node, SequenceNode):
+            return [self.value(item, (*keys, number)) for number, item in enumerate(node.value)]
+        return self._scalar(node)
+
+    def _mapping(self, node: MappingNode, keys: KeyPath) -> dict[str, Json]:
+        from yaml import ScalarNode
+
         mapping: dict[str, Json] = {}
         for key_node, value_node in node.value:
-            key_line = key_node.start_mark.line + 1
-            if not isinstance(key_node, yaml.ScalarNode) or key_node.value == "<<":
-                message = f"{path}:{key_line}: a key must be a plain word"
-                raise ConfigError(message)
+            line = key_node.start_mark.line + 1
+            if not isinstance(key_node, ScalarNode) or key_node.value == "<<":
+                raise ConfigError(f"{self._path}:{line}: a key must be a plain word")
             key = key_node.value
             if key in mapping:
-                message = f"{path}:{key_line}: {key!r} is given twice"
-                raise ConfigError(message)
-            lines[*keys, key] = key_line
-            mapping[key] = _value(value_node, (*keys, key), lines, path, loader)
+                raise ConfigError(f"{self._path}:{line}: {key!r} is given twice")
+            self.lines[*keys, key] = line
+            mapping[key] = self.value(value_node, (*keys, key))
         return mapping
-    if isinstance(node, yaml.SequenceNode):
-        return [
-            _value(item, (*keys, number), lines, path, loader)
-            for number, item in enumerate(node.value)
-        ]
-    try:
-        value = loader.construct_object(node, deep=True)
-    except (yaml.YAMLError, ValueError) as error:
-        message = f"{path}:{line}: {getattr(error, 'problem', None) or error}"
-        raise ConfigError(message) from error
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    if isinstance(value, float) and math.isfinite(value):
-        return value
-    return str(value)
+
+    def _scalar(self, node: Node) -> Json:
+        from yaml import YAMLError
+
+        line = node.start_mark.line + 1
+        try:
+            value = self._loader.construct_object(node, deep=True)
+        except (YAMLError, ValueError) as error:
+            problem = getattr(error, "problem", None) or error
+            raise ConfigError(f"{self._path}:{line}: {problem}") from error
+        if value is None or isinstance(value, bool | int | str):
+            return value
+        if isinstance(value, float) and math.isfinite(value):
+            return value
+        return str(value)

@@ -84,7 +84,7 @@ def test_a_wrong_variable_is_named(tmp_path: Path) -> None:
 
 
 def test_a_file_that_was_asked_for_must_be_there(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="missing.yaml: cannot be read"):
+    with pytest.raises(ConfigError, match=r"missing\.yaml: cannot be read"):
         load_settings(tmp_path, config=tmp_path / "missing.yaml", environment={})
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from ragloom import RagloomError, Space
 from ragloom.protocols import Embeddings
-from ragloom.testing.fakes import HashingEmbedder, HashingOptions
+from ragloom.testing.fakes import HashingEmbedder
 
 MakeSpace = Callable[..., Space]
 
@@ -257,6 +257,11 @@ def test_an_interrupted_run_does_not_embed_again(files: Path, make_space: MakeSp
     assert (report.chunks, report.embedded) == (400, 400 - 256)
 
 
+def interrupt(*_: object, **__: object) -> None:
+    """What Ctrl-C does."""
+    raise KeyboardInterrupt
+
+
 def test_a_run_interrupted_after_it_wrote_to_the_store_leaves_no_orphans(
     files: Path, make_space: MakeSpace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -265,7 +270,7 @@ def test_a_run_interrupted_after_it_wrote_to_the_store_leaves_no_orphans(
     (files / "a.md").write_text("never published", "utf-8")
     space = make_space()
     with monkeypatch.context() as patch:
-        patch.setattr("ragloom.indexing.publish", lambda *_, **__: exec("raise KeyboardInterrupt"))
+        patch.setattr("ragloom.indexing.publish", interrupt)
         with pytest.raises(KeyboardInterrupt):
             space.index()
     assert answered(make_space()).values() != stored(make_space()).values()
@@ -318,6 +323,18 @@ def test_the_same_files_make_the_same_bytes(
     first = generation()
     (files / ".ragloom").rename(tmp_path / "before")
     assert generation() == first
+
+
+def test_a_missing_loader_does_not_empty_the_index(files: Path, make_space: MakeSpace) -> None:
+    (files / "a.md").write_text("alpha", "utf-8")
+    make_space().index()
+    space = make_space()
+    space.loaders = {}
+
+    report = space.index()
+
+    assert ([failed.path for failed in report.failed], report.chunks) == (["a.md"], 1)
+    assert paths(make_space(), "alpha") == ["a.md"]
 
 
 def test_the_state_folder_ignores_itself(files: Path, make_space: MakeSpace) -> None:

@@ -63,7 +63,6 @@ def stored(space: Space) -> dict[str, str]:
 
 def test_killed_at_ten_random_moments(tmp_path: Path) -> None:
     seed = random.randrange(2**32)
-    print(f"seed {seed}")
     moments = random.Random(seed)
     write_version(tmp_path, 0)
     started = time.perf_counter()
@@ -81,7 +80,7 @@ def test_killed_at_ten_random_moments(tmp_path: Path) -> None:
 
         space = open_space(tmp_path)
         (now,) = answering(space)
-        assert now in (last, version)
+        assert now in (last, version), f"seed {seed}"
         assert space.snapshot().lexical.search({"harvest": 1.0}, limit=5)[0].size == 5
         last = now
 

@@ -49,9 +49,7 @@ def command(session: Session, *, as_json: bool) -> None:
     root = Path(session.folder).resolve()
     settings = load_settings(root, config=Path(session.config) if session.config else None)
     beside = f"{root}{os.sep}"
-    values = [
-        (key, value, origin.removeprefix(beside)) for key, value, origin in _values(settings)
-    ]
+    values = [(key, value, origin.removeprefix(beside)) for key, value, origin in _values(settings)]
     if as_json:
         print_json(
             [{"key": key, "value": value, "origin": origin} for key, value, origin in values]

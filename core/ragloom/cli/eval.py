@@ -35,7 +35,10 @@ Examples:
 @click.option("--split", default="test", show_default=True, help="Which judgments to use.")
 @click.option("--mode", type=MODES, default="hybrid", show_default=True, help="How to search.")
 @click.option(
-    "--against", type=MODES, multiple=True, help="Compare with this mode, query by query; repeatable."
+    "--against",
+    type=MODES,
+    multiple=True,
+    help="Compare with this mode, query by query; repeatable.",
 )
 @click.option("--min-relevance", type=click.FloatRange(0, 1), help="The gate to measure.")
 @click.option(
@@ -45,7 +48,9 @@ Examples:
     help="A collection of another subject whose queries must find nothing; repeatable. "
     "Two hundred everyday questions are asked in any case.",
 )
-@click.option("--run", type=click.Path(dir_okay=False, path_type=Path), help="Write a TREC run file.")
+@click.option(
+    "--run", type=click.Path(dir_okay=False, path_type=Path), help="Write a TREC run file."
+)
 @json_option
 @common_options
 @click.pass_obj

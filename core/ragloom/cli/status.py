@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ragloom.cli._edge import FAILED, OK
 from ragloom.cli._group import Command
 from ragloom.cli._options import common_options, json_option, space_option
 from ragloom.cli._session import Session
@@ -33,7 +34,7 @@ Examples:
 @json_option
 @common_options
 @click.pass_obj
-def command(session: Session, *, space_name: str | None, as_json: bool) -> None:
+def command(session: Session, *, space_name: str | None, as_json: bool) -> int:
     """Show what is indexed: files, chunks, size, age, the parts, and what has changed since.
 
     Neither the store nor the model is opened.
@@ -46,20 +47,26 @@ def command(session: Session, *, space_name: str | None, as_json: bool) -> None:
     workspace = session.workspace()
     names = [space_name] if space_name else workspace.spaces()
     known: list[tuple[SpaceStatus, Drift | None]] = []
+    code = OK
     for name in names:
         (space,) = choose_spaces(workspace, name, ())
-        status = space.status()
+        try:
+            status = space.status()
+        except RagloomError as error:  # a space that is damaged does not hide the others
+            session.warn(f"{name}: {error}")
+            code = FAILED
+            continue
         try:
             known.append((status, drift(space)))
-        except RagloomError as error:  # a source that is gone does not hide the others
+        except RagloomError as error:  # nor does a source that is gone
             session.warn(f"{name}: {error}")
             known.append((status, None))
     if as_json:
         print_json([_as_json(status, changes) for status, changes in known])
-        return
-    if not known:
+        return code
+    if not names:
         session.note("nothing is indexed yet: run 'ragloom index' or 'ragloom search QUERY PATH'")
-        return
+        return code
     print_table(
         ("space", "files", "chunks", "size", "age", "since then", "sources", "parts"),
         [
@@ -76,6 +83,7 @@ def command(session: Session, *, space_name: str | None, as_json: bool) -> None:
             for status, changes in known
         ],
     )
+    return code
 
 
 def _parts(status: SpaceStatus) -> dict[str, str]:

@@ -15,6 +15,8 @@ from pathlib import Path
 
 from ragloom.errors import SourceError
 
+_COLUMNS = 3  # of judgments: query, document, grade
+
 __all__ = ["Collection", "JudgedDocument", "everyday_questions", "read_collection"]
 
 
@@ -55,9 +57,7 @@ def read_collection(folder: Path, *, split: str = "test") -> Collection:
         folder / "corpus.jsonl",
     )
     documents = [
-        JudgedDocument(
-            id=str(row["_id"]), title=str(row.get("title") or ""), text=str(row["text"])
-        )
+        JudgedDocument(id=str(row["_id"]), title=str(row.get("title") or ""), text=str(row["text"]))
         for row in _rows(corpus, ("_id", "text"))
     ]
     judgments = _judgments(folder / "qrels" / f"{split}.tsv")
@@ -113,7 +113,7 @@ def _judgments(path: Path) -> Mapping[str, Mapping[str, int]]:
         raise SourceError(message) from error
     for number, line in enumerate(lines[1:], 2):
         parts = line.split("\t")
-        if len(parts) != 3 or not parts[2].lstrip("-").isdigit():
+        if len(parts) != _COLUMNS or not parts[2].lstrip("-").isdigit():
             message = f"{path}:{number}: expected query, document and grade, separated by tabs"
             raise SourceError(message)
         if int(parts[2]) > 0:

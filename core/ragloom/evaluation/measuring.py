@@ -253,7 +253,11 @@ def _score(
     except ImportError as error:
         raise MissingDependencyError("ir-measures", "ragloom[eval]", "ragloom eval") from error
     measures = dict(
-        zip(METRICS, map(ir_measures.parse_measure, ("nDCG@10", "R@10", "R@100", "RR@10")), strict=True)
+        zip(
+            METRICS,
+            map(ir_measures.parse_measure, ("nDCG@10", "R@10", "R@100", "RR@10")),
+            strict=True,
+        )
     )
     judged = {query: dict(grades) for query, grades in collection.judgments.items()}
     found = {query: dict(documents) for query, documents in run.items()}

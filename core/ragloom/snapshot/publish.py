@@ -88,15 +88,6 @@ def publish(
     serials, next_serial = _serials(previous, kept, rows, changed)
     order = _order(previous, kept, rows, changed)
 
-    def entry_of(item: tuple[int, NewRow | None]) -> tuple[bytes, bytes, bytes, str]:
-        at, row = item
-        if row is not None:
-            chunk = row.chunk
-            return chunk_line(chunk), chunk.id.encode(), row.key.encode(), chunk.uri
-        assert previous is not None
-        uri = previous.uris[previous.file_of_row[at]]
-        return previous.line(at), bytes(previous.ids[at]), bytes(previous.keys[at]), uri
-
     file_numbers = {uri: number for number, uri in enumerate(files)}
     ids = np.empty(len(order), "S32")
     keys = np.empty(len(order), "S32")
@@ -104,7 +95,7 @@ def publish(
     offsets = np.zeros(len(order) + 1, np.uint64)
     with (building / "chunks.jsonl").open("wb") as lines:
         for number, item in enumerate(order):
-            line, ids[number], keys[number], uri = entry_of(item)
+            line, ids[number], keys[number], uri = _entry(previous, *item)
             file_of_row[number] = file_numbers[uri]
             offsets[number + 1] = lines.tell() + len(line)
             lines.write(line)
@@ -135,6 +126,19 @@ def publish(
     _replace(space_directory / "CURRENT", f"gen-{generation:06d}\n")
     _remove_old(space_directory, generation)
     return generation
+
+
+def _entry(
+    previous: Snapshot | None, at: int, row: NewRow | None
+) -> tuple[bytes, bytes, bytes, str]:
+    """The line, id, key and uri of a row to write."""
+    if row is not None:
+        chunk = row.chunk
+        return chunk_line(chunk), chunk.id.encode(), row.key.encode(), chunk.uri
+    if previous is None:
+        raise ValueError("a row can only be kept from a previous generation")
+    uri = previous.uris[previous.file_of_row[at]]
+    return previous.line(at), bytes(previous.ids[at]), bytes(previous.keys[at]), uri
 
 
 def _places(previous: Snapshot, rows: Sequence[NewRow]) -> Mapping[str, int]:
@@ -195,8 +199,7 @@ def _write_vectors(
             part = order[start : start + _COPY_ROWS]
             block = np.empty((len(part), dimension), np.float32)
             old = [at for at, row in part if row is None]
-            if old:
-                assert previous is not None
+            if old and previous is not None:
                 block[[n for n, (_, row) in enumerate(part) if row is None]] = previous.vectors[old]
             for number, (_, row) in enumerate(part):
                 if row is not None:
@@ -236,7 +239,7 @@ def _sync_tree(directory: Path) -> None:
     """Have everything below on the disk before the pointer names it."""
     for folder, _, names in os.walk(directory):
         for name in names:
-            with open(os.path.join(folder, name), "rb") as stream:
+            with Path(folder, name).open("rb") as stream:
                 os.fsync(stream.fileno())
         _sync_directory(Path(folder))
 

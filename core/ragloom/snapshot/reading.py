@@ -58,7 +58,7 @@ class Snapshot:
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         try:
-            self.meta = Meta(**json.loads((directory / "meta.json").read_bytes()))
+            self.meta: Meta = Meta(**json.loads((directory / "meta.json").read_bytes()))
             self.vectors: Embeddings = np.load(directory / "vectors.npy", mmap_mode="r")
             self._offsets = np.load(directory / "chunks.npy", mmap_mode="r")
             with np.load(directory / "columns.npz") as columns:
@@ -99,6 +99,7 @@ class Snapshot:
         raise NotIndexedError(message)
 
     def __len__(self) -> int:
+        """Chunks in the generation."""
         return self.meta.rows
 
     @cached_property

@@ -234,9 +234,7 @@ def _settle(layers: _Layers, files: tuple[Path, ...]) -> AgentsSettings:
             f"{place}: rag.chunk_overlap: expected less than rag.chunk_size, "
             f"found {rag.chunk_overlap} of {rag.chunk_size}"
         )
-    agents = {
-        agent_id: _agent(layers, agent_id, origins) for agent_id in sorted(layers.agents)
-    }
+    agents = {agent_id: _agent(layers, agent_id, origins) for agent_id in sorted(layers.agents)}
     return AgentsSettings(rag=rag, agents=agents, origins=origins, files=files)
 
 

@@ -153,5 +153,7 @@ def _fitted(
     half = Budget(counter=counter, tokens=max(counter.count(text[part.start : part.end]) // 2, 1))
     for atom in split_to_fit(text, *part, budget=half, boundaries=_BOUNDARIES):
         kept = stripped(text, atom.start, atom.end)
-        if kept is not None and kept != part:
+        if kept == part:
+            yield part
+        elif kept is not None:
             yield from _fitted(text, kept, head, counter, max_tokens)

@@ -172,6 +172,24 @@ def test_repair_makes_the_snapshot_again(run, workspace):
     assert 0 == run("search", "logging", "docs", "--no-refresh").exit_code
 
 
+def test_a_damaged_snapshot_names_the_repair_and_is_repaired(run, workspace):
+    total = json.loads(run("index", "docs", "--json").stdout)["chunks"]["total"]
+    (workspace / ".ragloom" / "spaces" / "docs" / "gen-000001" / "meta.json").write_text("")
+    for command in (("search", "logging", "docs"), ("index", "docs"), ("status",)):
+        result = run(*command)
+        assert (1, 1) == (result.exit_code, result.stderr.count("\n"))
+        assert "run 'ragloom repair'" in result.stderr
+    assert f"docs: {total} chunks are in place\n" == run("repair").stdout
+    assert 0 == json.loads(run("index", "docs", "--json").stdout)["chunks"]["embedded"]
+
+
+def test_repair_of_nothing_is_an_error_and_makes_nothing(run, workspace):
+    result = run("repair", "docs")
+    assert (1, "") == (result.exit_code, result.stdout)
+    assert "error: nothing is indexed in 'docs' yet: run 'ragloom index'\n" == result.stderr
+    assert not (workspace / ".ragloom").exists()
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_prints_a_script(run, shell):
     result = run("completion", shell)

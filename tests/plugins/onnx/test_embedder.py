@@ -64,7 +64,7 @@ def test_vectors_are_near_those_of_the_published_model(embedder, texts):
     expected = np.load(REFERENCE / "vectors.npy")
     cosines = (embedder.embed_passages(texts) * expected).sum(axis=1)
     assert cosines.mean() >= 0.997
-    assert cosines.min() >= 0.99
+    assert cosines.min() >= 0.985
 
 
 def test_a_vector_does_not_depend_on_its_neighbours_or_their_order(embedder, texts):

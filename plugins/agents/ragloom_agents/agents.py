@@ -1,0 +1,162 @@
+"""All agents of a project: their settings, prompts, indexes and tools."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+
+from ragloom import (
+    IndexReport,
+    MissingDependencyError,
+    PluginError,
+    PluginHost,
+    TokenCounter,
+    Workspace,
+)
+from ragloom.counting import counter
+from ragloom_agents.index import AgentIndex
+from ragloom_agents.layers import load_agents
+from ragloom_agents.prompt import SystemPrompt, preloaded, with_hint
+from ragloom_agents.settings import AgentsSettings, Strategy
+from ragloom_agents.tool import RagSearch
+
+__all__ = ["Agents"]
+
+_LOG = logging.getLogger("ragloom")
+
+
+class Agents:
+    """The agents of a project.
+
+    >>> agents = Agents.open("examples")
+    >>> list(agents.settings.agents)
+    []
+
+    Args:
+        settings: What was set for each.
+        workspace: The project.
+    """
+
+    def __init__(self, settings: AgentsSettings, workspace: Workspace) -> None:
+        self.settings = settings
+        self.workspace = workspace
+        self.index = AgentIndex(settings, workspace)
+        self._tools: dict[str, RagSearch] = {}
+
+    @classmethod
+    def open(
+        cls,
+        path: str | os.PathLike[str] = ".",
+        *,
+        config: str | os.PathLike[str] | None = None,
+        host: PluginHost | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> Agents:
+        """Read the agents of the project at ``path``; nothing is indexed yet.
+
+        Args:
+            path: The workspace's folder.
+            config: The settings file that stands for ``ragloom.yaml``.
+            host: The plugins; those that are installed, by default.
+            environment: Variables; the process's own by default.
+
+        Raises:
+            ConfigError: The folder does not exist, or a setting is wrong.
+        """
+        workspace = Workspace.open(path, config=config, host=host)
+        settings = load_agents(
+            workspace.root,
+            config=None if config is None else Path(config),
+            environment=environment,
+            stores=workspace.host.providers("stores"),
+        )
+        return cls(settings, workspace)
+
+    def start(self) -> Mapping[str, IndexReport]:
+        """Bring the index of every agent that searches up to date, as a program does when it starts.
+
+        Raises:
+            As :meth:`AgentIndex.ensure`.
+        """
+        return {
+            agent_id: self.index.ensure(agent_id)
+            for agent_id in self.settings.agents
+            if self.has_tool(agent_id)
+        }
+
+    def strategy(self, agent_id: str) -> Strategy:
+        """``preload`` or ``rag``: what the settings say, or ``preload`` where no embedder can be had.
+
+        Raises:
+            ConfigError: No agent is called so.
+        """
+        asked = self.settings.agent(agent_id).docs.strategy
+        return "preload" if asked == "rag" and self._without_embedder else asked
+
+    def has_tool(self, agent_id: str) -> bool:
+        """Whether the agent's model is offered ``rag_search``.
+
+        Raises:
+            ConfigError: No agent is called so.
+        """
+        return self.settings.agent(agent_id).searches and not self._without_embedder
+
+    def prompt(self, agent_id: str) -> SystemPrompt:
+        """The system prompt to send, made of the files as they are now.
+
+        Raises:
+            ConfigError: No agent is called so, or its base folder does not exist.
+            SourceError: A source does not exist.
+        """
+        agent = self.settings.agent(agent_id)
+        hinted = with_hint if self.has_tool(agent_id) else str
+        if self.strategy(agent_id) == "rag":
+            return SystemPrompt(text=hinted(agent.system_prompt), strategy="rag")
+        if not agent.docs.sources:
+            return SystemPrompt(text=agent.system_prompt, strategy="preload")
+        space = self.index.spaces.space(agent_id)
+        prompt = preloaded(agent, space, self._counter(agent.docs.counter))
+        if not self.has_tool(agent_id):
+            return prompt
+        return replace(prompt, text=hinted(prompt.text))
+
+    def tool(self, agent_id: str) -> RagSearch | None:
+        """``rag_search`` over the agent's documents, or None where the agent does not have it.
+
+        Raises:
+            ConfigError: No agent is called so.
+        """
+        if not self.has_tool(agent_id):
+            return None
+        if agent_id not in self._tools:
+            self._tools[agent_id] = RagSearch(self.index, agent_id)
+        return self._tools[agent_id]
+
+    @cached_property
+    def _without_embedder(self) -> bool:
+        """Whether no embedder can be made; said once, and only when an agent asks for one."""
+        if self._missing:
+            _LOG.warning(
+                "agents with strategy 'rag' preload their documents instead: %s", self._missing
+            )
+        return bool(self._missing)
+
+    @cached_property
+    def _missing(self) -> str:
+        """Why no embedder can be made; empty where one can."""
+        try:
+            self.index.spaces.embedder  # noqa: B018 - makes it
+        except (MissingDependencyError, PluginError) as error:
+            return str(error)
+        return ""
+
+    def _counter(self, name: str) -> TokenCounter:
+        """The counter of that name; for ``auto`` an exact one, if need be the embedding model's own."""
+        found = counter(name)
+        if name == "auto" and found.name == "approximate" and not self._missing:
+            return self.index.spaces.embedder.counter
+        return found

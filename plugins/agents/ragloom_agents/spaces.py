@@ -1,0 +1,203 @@
+"""An agent's index is a space of its own, in a part of the state that belongs to agents.
+
+The agents' spaces lie in ``.ragloom/agents/spaces/agent-<id>``, apart from those of ``ragloom index``,
+which would cut them as the workspace's settings say and not as the agent's do.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from functools import cached_property
+from hashlib import blake2b
+from pathlib import Path
+
+from ragloom import ConfigError, Embedder, PluginHost, Space, Workspace
+from ragloom.config import Part, SpaceSettings
+from ragloom.types import Json
+from ragloom_agents.settings import AgentSettings, AgentsSettings, RagSettings
+
+__all__ = ["AgentSpaces", "space_name", "store_place"]
+
+_PLAIN = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,58}[a-z0-9_-])?")
+_FOLDER = "agents"
+_IGNORE = "# Made by ragloom; can be made again by 'ragloom agents index'.\n*\n"
+
+
+def space_name(agent_id: str) -> str:
+    """``agent-<id>``; an id that cannot name a folder everywhere gets a hash in place of the difference.
+
+    Two ids never share a name, not even where the file system ignores letter case: a ``~`` and a hash
+    follow every id that is not all of small letters, digits, ``.``, ``_`` and ``-``.
+    """
+    if _PLAIN.fullmatch(agent_id):
+        return f"agent-{agent_id}"
+    readable = re.sub(r"[^a-z0-9]+", "-", agent_id.lower()).strip("-")[:40]
+    digest = blake2b(agent_id.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+    return f"agent-{readable}~{digest}"
+
+
+def store_place(path: Path, store: str) -> Path:
+    """Where ``store`` keeps its chunks: ``path``, or a place beside it if that is another store's.
+
+    So ``store: sqlite`` becomes ``store: file`` without touching ``path``: a database is a file, the store
+    ``file`` keeps folders, and Milvus Lite a folder that ends in ``.db``.
+    """
+    beside = path.with_name(f"{path.stem}-{store}{path.suffix}")
+    if store == "milvus" and path.suffix != ".db":
+        path = path.with_name(f"{path.name}.db")
+    of_file_store = path.is_dir() and any(path.glob("*/chunks-*.jsonl"))
+    foreign = {
+        "sqlite": path.is_dir(),
+        "file": path.is_file() or (path.is_dir() and any(path.iterdir()) and not of_file_store),
+        "milvus": path.is_file() or of_file_store,
+    }
+    return beside if foreign.get(store) else path
+
+
+class _AgentWorkspace(Workspace):
+    """A folder of documents whose indexes lie with the project, not with the documents."""
+
+    def __init__(self, base: Path, spaces: AgentSpaces) -> None:
+        project = spaces.workspace
+        super().__init__(base, settings=project.settings, host=project.host)
+        self._spaces = spaces
+
+    @property
+    def state(self) -> Path:
+        """The folder of all agents' indexes."""
+        return self._spaces.state
+
+    @property
+    def embedder(self) -> Embedder:
+        """The model that all agents share."""
+        return self._spaces.embedder
+
+
+class _AgentSpace(Space):
+    workspace: _AgentWorkspace
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        """The model that all agents share: it is in memory once."""
+        return self.workspace.embedder
+
+
+class AgentSpaces:
+    """Makes the space of an agent from its settings and those of the workspace.
+
+    Args:
+        settings: Of every agent.
+        workspace: Whose embedder, loaders and ignore rules the agents share.
+    """
+
+    def __init__(self, settings: AgentsSettings, workspace: Workspace) -> None:
+        self.settings = settings
+        self.workspace = workspace
+        self._made: dict[str, Space] = {}
+
+    @property
+    def state(self) -> Path:
+        """The folder of all agents' indexes."""
+        return self.workspace.state / _FOLDER
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        """The part that turns texts into vectors, the same for all agents."""
+        part = self.workspace.settings.defaults.embedder
+        return self.workspace.host.embedder(part.name, part.options)
+
+    def space(self, agent_id: str) -> Space:
+        """The space of an agent; the same object each time.
+
+        Raises:
+            ConfigError: No agent is called so.
+        """
+        if agent_id not in self._made:
+            agent = self.settings.agent(agent_id)
+            base = self.base_dir(agent)
+            self._made[agent_id] = _AgentSpace(
+                _AgentWorkspace(base, self), space_name(agent_id), self._settings_of(agent)
+            )
+        return self._made[agent_id]
+
+    def forget(self, agent_id: str) -> None:
+        """Make the agent's space anew when it is asked for next."""
+        self._made.pop(agent_id, None)
+
+    def base_dir(self, agent: AgentSettings) -> Path:
+        """The absolute folder that an agent's sources are relative to.
+
+        Raises:
+            ConfigError: There is no such folder.
+        """
+        base = (self.workspace.root / Path(agent.docs.base_dir).expanduser()).resolve()
+        if not base.is_dir():
+            origin = self.settings.origin(f"agents.{agent.id}.docs.base_dir")
+            raise ConfigError(f"{origin}: docs.base_dir: there is no folder {base}")
+        return base
+
+    def prepare(self) -> None:
+        """Keep everything below ``.ragloom`` out of version control, wherever a store puts its files."""
+        ignore = self.workspace.state / ".gitignore"
+        if not ignore.exists():
+            ignore.parent.mkdir(parents=True, exist_ok=True)
+            ignore.write_text(_IGNORE, "utf-8")
+
+    def _settings_of(self, agent: AgentSettings) -> SpaceSettings:
+        rag = self.settings.rag
+        shared = self.workspace.settings.defaults
+        cut = {"size": rag.chunk_size, "overlap": rag.chunk_overlap}
+        return replace(
+            shared,
+            sources=agent.docs.sources,
+            chunker=Part(name="sentence", options=cut),
+            store=self._store(rag, shared.store),
+            top_k=agent.docs.top_k,
+        )
+
+    def _store(self, rag: RagSettings, shared: Part) -> Part:
+        """The store by its name, with those options of the workspace's own that are for the same store."""
+        options: dict[str, Json] = dict(shared.options) if shared.name == rag.store else {}
+        if not rag.path:
+            return Part(name=rag.store, options=options)
+        option = _path_option(self.workspace.host, rag.store)
+        if option is None:
+            return Part(name=rag.store, options=options)  # such as memory: it keeps no files
+        place = rag.path
+        if "://" not in place:
+            path = (self.workspace.root / Path(place).expanduser()).absolute()
+            place = str(store_place(path, rag.store))
+        return Part(name=rag.store, options={**options, option: place})
+
+
+def _path_option(host: PluginHost, store: str) -> str | None:
+    """What a store calls the place of its files."""
+    provider = host.providers("stores").get(store)
+    names: Mapping[str, object] = (
+        {} if provider is None else {known.name: known for known in fields(provider.options)}
+    )
+    return next((name for name in ("path", "uri") if name in names), None)
+
+
+def named_spaces(workspace: Workspace, config: Path | None = None) -> Mapping[str, Space]:
+    """The agents' spaces by agent id, for whoever serves spaces: entry point of ``ragloom.spaces``.
+
+    Args:
+        workspace: Whose agents are meant.
+        config: The settings file that stands for ``ragloom.yaml``.
+
+    Raises:
+        ConfigError: A setting is wrong.
+    """
+    from ragloom_agents.layers import load_agents
+
+    stores = workspace.host.providers("stores")
+    settings = load_agents(workspace.root, config=config, stores=stores)
+    spaces = AgentSpaces(settings, workspace)
+    return {
+        agent_id: spaces.space(agent_id)
+        for agent_id, agent in settings.agents.items()
+        if agent.docs.sources
+    }

@@ -1,0 +1,193 @@
+"""The tool ``rag_search``: its definition for each kind of model, and the call itself."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from ragloom import Json, RagloomError
+from ragloom_agents.index import AgentIndex
+from ragloom_agents.results import ResultsFormatter, context_of
+
+__all__ = ["HINT", "RagSearch", "ToolError", "ToolResult"]
+
+HINT = (
+    "You have a tool, rag_search, that searches the documentation. Before you answer anything that the "
+    "documentation may cover, call it with a short question or with key words, and call it again in "
+    "other words if the results do not help. Rely on what it returns and name the source of each fact; "
+    "if it finds nothing, say so instead of guessing."
+)
+"""What an agent with the tool is told at the end of its system prompt."""
+
+_MOST = 50
+_TIMEOUT = 30.0
+
+
+class ToolError(RagloomError):
+    """A call has wrong arguments, or took too long."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolResult:
+    """What goes back to the model.
+
+    Attributes:
+        text: Results, or what went wrong.
+        is_error: Which of the two.
+    """
+
+    text: str
+    is_error: bool = False
+
+
+class RagSearch:
+    """``rag_search`` for one agent: read-only, needs no confirmation, answers within 30 seconds.
+
+    Attributes:
+        name: ``rag_search``.
+        description: For the model.
+        read_only: It changes nothing.
+        needs_confirmation: It may be called without asking anybody.
+        timeout: Seconds.
+    """
+
+    name = "rag_search"
+    description = (
+        "Search this agent's documentation by meaning and by words. Returns the passages that answer, "
+        "best first, each with its score (0 to 1) and source file."
+    )
+    read_only = True
+    needs_confirmation = False
+
+    def __init__(self, index: AgentIndex, agent_id: str, *, timeout: float = _TIMEOUT) -> None:
+        index.settings.agent(agent_id)
+        self.timeout = timeout
+        self._index = index
+        self._agent_id = agent_id
+        self._worker = ThreadPoolExecutor(1, thread_name_prefix="rag_search")
+
+    @property
+    def parameters(self) -> Mapping[str, Json]:
+        """The JSON schema of the arguments."""
+        top_k = self._index.settings.agent(self._agent_id).docs.top_k
+        return {
+            "type": "object",
+            "properties": {
+                "query": {
+                    "type": "string",
+                    "description": "What to look for: a question or key words.",
+                },
+                "top_k": {
+                    "type": "integer",
+                    "minimum": 1,
+                    "maximum": _MOST,
+                    "description": f"Passages at the most; {min(top_k, _MOST)} if left out.",
+                },
+            },
+            "required": ["query"],
+            "additionalProperties": False,
+        }
+
+    def __call__(self, query: str, top_k: int | None = None) -> str:
+        """The text for the model.
+
+        Raises:
+            ToolError: An argument is wrong, or it took longer than ``timeout``.
+            RagloomError: The index does not answer.
+        """
+        query, top_k = _checked({"query": query, "top_k": top_k})
+        answer = self._worker.submit(self._index.search, self._agent_id, query, top_k)
+        try:
+            result = answer.result(timeout=self.timeout)
+        except TimeoutError as error:
+            answer.cancel()
+            raise ToolError(f"rag_search gave no answer within {self.timeout:g} s") from error
+        root = self._index.spaces.space(self._agent_id).workspace.root
+        return ResultsFormatter().render(context_of(result.hits, root, reason=result.reason))
+
+    def call(self, arguments: Mapping[str, object] | str) -> ToolResult:
+        """Answer a model's call; what goes wrong is told to the model and never raised.
+
+        Args:
+            arguments: As the model gave them, as JSON text or as a mapping.
+        """
+        try:
+            query, top_k = _checked(_decoded(arguments))
+            return ToolResult(text=self(query, top_k))
+        except RagloomError as error:
+            return ToolResult(text=f"rag_search failed: {error}", is_error=True)
+
+    def openai(self) -> dict[str, Json]:
+        """The definition for ``tools`` of the OpenAI chat completions API, and of Ollama."""
+        function: dict[str, Json] = {
+            "name": self.name,
+            "description": self.description,
+            "parameters": self.parameters,
+        }
+        return {"type": "function", "function": function}
+
+    def anthropic(self) -> dict[str, Json]:
+        """The definition for ``tools`` of the Anthropic messages API."""
+        return {
+            "name": self.name,
+            "description": self.description,
+            "input_schema": self.parameters,
+        }
+
+    def gemini(self) -> dict[str, Json]:
+        """The function declaration for Gemini, whose schemas are a subset of OpenAPI's."""
+        return {
+            "name": self.name,
+            "description": self.description,
+            "parameters": _openapi(self.parameters),
+        }
+
+
+def _openapi(schema: Mapping[str, Json]) -> dict[str, Json]:
+    """A JSON schema as Gemini has it: types in capitals, no ``additionalProperties``."""
+    converted: dict[str, Json] = {}
+    for key, value in schema.items():
+        if key == "additionalProperties":
+            continue
+        if key == "type" and isinstance(value, str):
+            converted[key] = value.upper()
+        elif key == "properties" and isinstance(value, Mapping):
+            converted[key] = {
+                name: _openapi(inner) if isinstance(inner, Mapping) else inner
+                for name, inner in value.items()
+            }
+        else:
+            converted[key] = value
+    return converted
+
+
+def _decoded(arguments: Mapping[str, object] | str) -> Mapping[str, object]:
+    if not isinstance(arguments, str):
+        return arguments
+    try:
+        decoded = json.loads(arguments)
+    except ValueError as error:
+        raise ToolError(f"the arguments are not JSON: {error}") from error
+    if isinstance(decoded, dict):
+        return decoded
+    raise ToolError('the arguments must be a JSON object such as {"query": "…"}')
+
+
+def _checked(arguments: Mapping[str, object]) -> tuple[str, int | None]:
+    """The arguments, if they are as the schema says."""
+    unknown = sorted(set(arguments) - {"query", "top_k"})
+    if unknown:
+        raise ToolError(f"unknown argument {unknown[0]!r}; there are query and top_k")
+    query, top_k = arguments.get("query"), arguments.get("top_k")
+    if not isinstance(query, str) or not query.strip():
+        raise ToolError(f"query must be a string that is not empty, not {query!r}")
+    if top_k is None:
+        return query, None
+    whole = isinstance(top_k, int) or (isinstance(top_k, float) and top_k.is_integer())
+    if not isinstance(top_k, int | float) or isinstance(top_k, bool) or not whole:
+        raise ToolError(f"top_k must be a whole number, not {top_k!r}")
+    if not 1 <= top_k <= _MOST:
+        raise ToolError(f"top_k must be from 1 to {_MOST}, not {top_k!r}")
+    return query, int(top_k)
