@@ -78,7 +78,7 @@ class Graph:
 def quantised(weight: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
     """Signed int8 and one scale a column (output channel) of the ``(in, out)`` matrix.
 
-    Processors without VNNI (all before Ice Lake and Zen 4) multiply with ``vpmaddubsw``, which adds
+    Processors without VNNI (most before Ice Lake and Zen 4) multiply with ``vpmaddubsw``, which adds
     two neighbouring products in 16 bits and cuts off what does not fit. With activations up to 255
     it fits as long as neighbouring weights of one sign add up to 128 at most, so the scale is such
     that they do: 1.28 times as large on average. Where single weights go up to 127 instead, the

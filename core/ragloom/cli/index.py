@@ -36,7 +36,7 @@ Examples:
 @json_option
 @common_options
 @click.pass_obj
-def command(  # noqa: PLR0913 - one parameter an option
+def command(
     session: Session,
     *,
     paths: tuple[str, ...],

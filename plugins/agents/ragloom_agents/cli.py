@@ -122,9 +122,9 @@ def _values(settings: AgentsSettings, agent_id: str) -> Iterator[tuple[str, Json
         key, value = f"docs.{known.name}", getattr(agent.docs, known.name)
         yield key, list(value) if isinstance(value, tuple) else value, settings.origin(prefix + key)
     yield "tools.rag", agent.tool, settings.origin(f"{prefix}tools.rag")
-    for known in fields(settings.rag):
+    for known in fields(agent.rag):
         key = f"rag.{known.name}"
-        yield key, getattr(settings.rag, known.name), settings.origin(key)
+        yield key, getattr(agent.rag, known.name), settings.origin(prefix + key)
 
 
 def _place(opened: Agents, agent_id: str) -> str:

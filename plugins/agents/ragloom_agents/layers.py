@@ -98,7 +98,9 @@ class _Reading:
 
     def __init__(self, file: YamlFile, stores: Collection[str]) -> None:
         self._file = file
-        self._rag = {**schema.RAG, "store": schema.store_reader(stores)}
+        rag = {**schema.RAG, "store": schema.store_reader(stores)}
+        self._rag = rag
+        self._agent_readers = {**schema.AGENT, "rag": rag}
 
     def into(self, layers: _Layers, *, whole: bool) -> None:
         """Add what the file says.
@@ -138,7 +140,7 @@ class _Reading:
             raise ConfigError(f"{place}: the agent {agent_id!r} is there twice")
         seen.add(agent_id)
         layers.agents[agent_id] = self._file.place(*at, "id")
-        for key, readers in schema.AGENT.items():
+        for key, readers in self._agent_readers.items():
             if key == "id" or key not in agent:
                 continue
             target = ("agents", agent_id, key)
@@ -222,20 +224,28 @@ def _read_environment(
 def _settle(layers: _Layers, files: tuple[Path, ...]) -> AgentsSettings:
     """From layers to settings: each agent with every value that holds for it."""
     origins: dict[str, str] = {}
-    rag_values: dict[str, Json] = {}
+    rag = _rag(layers, (), "", origins)
+    agents = {agent_id: _agent(layers, agent_id, origins) for agent_id in sorted(layers.agents)}
+    return AgentsSettings(rag=rag, agents=agents, origins=origins, files=files)
+
+
+def _rag(layers: _Layers, own: _Key, prefix: str, origins: dict[str, str]) -> RagSettings:
+    """The settings of an index: of one agent, or of those that do not say otherwise."""
+    values: dict[str, Json] = {}
     for known in fields(RagSettings):
-        found = layers.find(("environment", "rag", known.name), ("rag", known.name))
+        key = ("rag", known.name)
+        found = layers.find(("environment", *key), (*own, *key), key)
         if found is not None:
-            rag_values[known.name], origins[f"rag.{known.name}"] = found
-    rag = RagSettings(**rag_values)  # type: ignore[arg-type]  # each was read by its reader
+            values[known.name], origins[f"{prefix}rag.{known.name}"] = found
+    rag = RagSettings(**values)  # type: ignore[arg-type]  # each was read by its reader
     if rag.chunk_overlap >= rag.chunk_size:
-        place = origins.get("rag.chunk_overlap") or origins["rag.chunk_size"]
+        given = (origins.get(f"{prefix}rag.chunk_{name}") for name in ("overlap", "size"))
+        place = next(origin for origin in given if origin is not None)
         raise ConfigError(
             f"{place}: rag.chunk_overlap: expected less than rag.chunk_size, "
             f"found {rag.chunk_overlap} of {rag.chunk_size}"
         )
-    agents = {agent_id: _agent(layers, agent_id, origins) for agent_id in sorted(layers.agents)}
-    return AgentsSettings(rag=rag, agents=agents, origins=origins, files=files)
+    return rag
 
 
 def _agent(layers: _Layers, agent_id: str, origins: dict[str, str]) -> AgentSettings:
@@ -266,4 +276,5 @@ def _agent(layers: _Layers, agent_id: str, origins: dict[str, str]) -> AgentSett
         values.update(take(layers.find((*own, name)), name))
     tool = layers.find(("environment", "tools", "rag"), (*own, "tools", "rag"), ("tools", "rag"))
     values.update(("tool", value) for _, value in take(tool, "tools.rag"))
-    return AgentSettings(id=agent_id, docs=docs, **values)  # type: ignore[arg-type]  # as above
+    rag = _rag(layers, own, prefix, origins)
+    return AgentSettings(id=agent_id, docs=docs, rag=rag, **values)  # type: ignore[arg-type]  # as above

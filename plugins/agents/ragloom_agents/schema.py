@@ -84,6 +84,7 @@ AGENT: Mapping[str, Reader | Mapping[str, Reader]] = {
     "description": _text,
     "system_prompt": _text,
     "docs": DOCS,
+    "rag": RAG,
     "tools": TOOLS,
 }
 DEFAULTS: Mapping[str, Mapping[str, Reader]] = {"docs": DOCS, "tools": TOOLS}

@@ -17,7 +17,7 @@ Strategy: TypeAlias = Literal["preload", "rag"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RagSettings:
-    """Where the agents' indexes are kept and how documents are cut; the key ``rag``.
+    """Where indexes are kept and how documents are cut; the key ``rag``, for all agents or for one.
 
     Attributes:
         store: The name of a store, such as ``memory``, ``file``, ``sqlite`` or ``milvus``.
@@ -64,6 +64,7 @@ class AgentSettings:
         description: A line for people.
         system_prompt: What the model is told, without any documents.
         docs: Its documents.
+        rag: How its index is made.
         tool: Whether ``rag_search`` is on although the strategy is not ``rag``.
     """
 
@@ -71,6 +72,7 @@ class AgentSettings:
     description: str = ""
     system_prompt: str = ""
     docs: DocsSettings = DocsSettings()
+    rag: RagSettings = RagSettings()
     tool: bool = False
 
     @property
@@ -84,7 +86,7 @@ class AgentsSettings:
     """Every agent of a workspace.
 
     Attributes:
-        rag: What holds for the indexes of all of them.
+        rag: What holds for the indexes of agents that do not say otherwise.
         agents: By id, sorted.
         origins: ``default``, a file and line, or a variable, by dotted key: ``rag.store``,
             ``agents.<id>.docs.top_k``.

@@ -146,7 +146,7 @@ class AgentSpaces:
             ignore.write_text(_IGNORE, "utf-8")
 
     def _settings_of(self, agent: AgentSettings) -> SpaceSettings:
-        rag = self.settings.rag
+        rag = agent.rag
         shared = self.workspace.settings.defaults
         cut = {"size": rag.chunk_size, "overlap": rag.chunk_overlap}
         return replace(

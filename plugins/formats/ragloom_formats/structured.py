@@ -1,17 +1,26 @@
-"""Passages as data for a program."""
+"""Passages as data: JSON for a program, XML for a model."""
 
 from __future__ import annotations
 
 import json
+import re
 
 from ragloom import Context
+from ragloom.citing import shown_titles
+
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_IN_TEXT = {"&": "&amp;", "<": "&lt;", "\r": "&#13;"}
+_IN_ATTRIBUTE = {**_IN_TEXT, '"': "&quot;", "\n": "&#10;", "\t": "&#9;"}
 
 
 class JsonFormatter:
     """One object: ``passages``, each with path, lines, relevance, headings and text; ``reason``."""
 
     def render(self, context: Context) -> str:
-        """See :meth:`ragloom.Formatter.render`; an empty list and the reason for no citations."""
+        """See :meth:`ragloom.Formatter.render`; an empty list and the reason for no citations.
+
+        The headings are all those that lead to the passage, whatever it begins with itself.
+        """
         passages = [
             {
                 "path": citation.path,
@@ -30,3 +39,40 @@ class JsonFormatter:
         except UnicodeEncodeError:  # a file name that is not UTF-8 has lone surrogates
             text = json.dumps(content)
         return text + "\n"
+
+
+class XmlFormatter:
+    """``<passages>`` of ``<passage index path lines relevance headings>``: well-formed XML 1.0.
+
+    A parser gives back every passage letter for letter, except for characters that XML cannot hold
+    (most control characters, lone surrogates), which become U+FFFD. Only ``&``, ``<``, carriage
+    returns and the ``>`` of ``]]>`` are escaped, so that code stays readable.
+    """
+
+    def render(self, context: Context) -> str:
+        """See :meth:`ragloom.Formatter.render`; for no citations an empty element with the reason."""
+        citations = context.citations
+        if not citations:
+            return f'<passages reason="{_escaped(context.reason, _IN_ATTRIBUTE)}"/>\n'
+        rendered = ["<passages>\n"]
+        for number, (citation, titles) in enumerate(
+            zip(citations, shown_titles(citations), strict=True), start=1
+        ):
+            attributes = {
+                "index": str(number),
+                "path": citation.path,
+                "lines": f"{citation.lines.start}-{citation.lines.end}",
+                "relevance": f"{citation.relevance:.2f}",
+                **({"headings": " > ".join(titles)} if titles else {}),
+            }
+            written = "".join(
+                f' {name}="{_escaped(value, _IN_ATTRIBUTE)}"' for name, value in attributes.items()
+            )
+            text = _escaped(citation.text, _IN_TEXT).replace("]]>", "]]&gt;")
+            rendered.append(f"<passage{written}>{text}</passage>\n")
+        return f"{''.join(rendered)}</passages>\n"
+
+
+def _escaped(text: str, escapes: dict[str, str]) -> str:
+    """``text`` as XML holds it."""
+    return _NOT_XML.sub("\ufffd", text).translate(str.maketrans(escapes))

@@ -12,6 +12,7 @@ from ragloom.splitting import Budget, line_starts_within, sentences, split_to_fi
 from ragloom.types import Document, Piece, Span
 from ragloom_markdown.blocks import Block, Parsed, parse
 from ragloom_markdown.fitting import Part, fit
+from ragloom_markdown.other import parse_plain, parse_rst
 from ragloom_markdown.outline import Region, paths, sections, subsections
 
 __all__ = ["HeadingChunker"]
@@ -22,8 +23,9 @@ _CONTEXT_SHARE = 4
 
 
 class HeadingChunker:
-    """Cuts Markdown at its headings.
+    """Cuts Markdown at its headings, and reStructuredText at its section titles.
 
+    Any other text has no headings: it is cut between paragraphs where it is too long.
     A heading counts where it stands at the outermost level: one inside a list or a quote is part of
     that list or quote.
 
@@ -53,10 +55,18 @@ class HeadingChunker:
         Then, in this order: at deeper headings, between blocks, at the items, rows, blank lines or
         lines inside a block, between sentences, between words.
         """
-        parsed = parse(document.text)
+        parsed = _parse(document)
         cutter = _Cutter(document, parsed, Budget(counter=counter, tokens=max_tokens))
         for region in sections(document.text, parsed.blocks, self._levels):
             yield from cutter.cut(region)
+
+
+def _parse(document: Document) -> Parsed:
+    if document.media_type == "text/markdown":
+        return parse(document.text)
+    if document.media_type == "text/x-rst":
+        return parse_rst(document.text)
+    return parse_plain(document.text)
 
 
 class _Cutter:

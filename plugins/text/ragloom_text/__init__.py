@@ -117,7 +117,7 @@ def ragloom_loaders() -> Iterable[Provider[Loader]]:
             name="html",
             summary="HTML, as Markdown",
             create=_html,
-            requires=("markdownify", "bs4"),
+            requires=("bs4", "lxml", "markdownify"),
             extra="ragloom[html]",
         ),
         Provider(

@@ -79,10 +79,20 @@ class TokenChunker:
                 end = span.end if self._overlap else end
             if not text[end:].strip():
                 return
-            last = bisect_left(tokens, end)
-            first = bisect_left(tokens, position)
-            repeated = min(self._overlap, (last - first) // 2)
-            position = tokens[last - repeated] if repeated else end
+            position = self._overlapping(text, tokens, position, end, counter)
+
+    def _overlapping(
+        self, text: str, tokens: Sequence[int], position: int, end: int, counter: TokenCounter
+    ) -> int:
+        """Where the chunk after ``position`` to ``end`` begins: with its last tokens, or at its end."""
+        first, last = bisect_left(tokens, position), bisect_left(tokens, end)
+        repeated = min(self._overlap, (last - first) // 2)
+        if not repeated:
+            return end
+        # The last tokens may be others than in the document, where more text follows them.
+        tail = tokens[max(last - 2 * repeated, first)]
+        alone = counter.spans(text[tail:end])
+        return max(tail + alone[max(len(alone) - repeated, 0)][0], position + 1)
 
     def _end(
         self, text: str, tokens: Sequence[int], position: int, budget: Budget, edges: _Edges

@@ -1,0 +1,97 @@
+"""What formatters share: how a passage's source is written, and which of its titles are shown.
+
+:class:`TextFormatter` is here, too, so that a context can be built without any plugin.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from ragloom.types import Citation, Context
+
+__all__ = ["TextFormatter", "closed", "location", "longest_run", "on_one_line", "shown_titles"]
+
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_LINE = re.compile(r"[^\r\n]*")
+_MARKS = " \t#=*-_~"  # what markup puts around a title
+
+
+class TextFormatter:
+    """Blocks between ``===== [1] docs/a.md:3-9 | Title =====`` and ``===== end [1] =====``.
+
+    A passage is shown letter for letter, so nothing in it is escaped: the delimiter grows instead,
+    to one character more than the longest run of its character in any passage.
+    """
+
+    def render(self, context: Context) -> str:
+        """See :meth:`ragloom.Formatter.render`; empty for no citations."""
+        citations = context.citations
+        rule = "=" * max(5, 1 + longest_run("=", citations))
+        return "\n".join(
+            f"{rule} [{number}] {location(citation)}{' | ' if titles else ''}{' > '.join(titles)} "
+            f"{rule}\n{closed(citation.text)}{rule} end [{number}] {rule}\n"
+            for number, (citation, titles) in enumerate(
+                zip(citations, shown_titles(citations), strict=True), start=1
+            )
+        )
+
+
+def location(citation: Citation) -> str:
+    """``docs/a.md:3-9``, or ``docs/a.md:3`` for one line; what is not printable is escaped."""
+    start, end = citation.lines
+    return f"{on_one_line(citation.path)}:{start}" + (f"-{end}" if end != start else "")
+
+
+def shown_titles(citations: Sequence[Citation]) -> list[tuple[str, ...]]:
+    """The titles to write above each passage, on one line each, so that none is shown twice.
+
+    A title with which the passage itself begins is left out, and so are the titles of a passage of
+    which an earlier one, of the same file, had the same.
+    """
+    shown: list[tuple[str, ...]] = []
+    known: set[tuple[str, tuple[str, ...]]] = set()
+    for citation in citations:
+        titles = citation.headings
+        key = citation.path, titles
+        if key in known:
+            titles = ()
+        known.add(key)
+        if titles and _plain(titles[-1]) == _plain(_first_line(citation.text)):
+            titles = titles[:-1]
+        shown.append(tuple(on_one_line(" ".join(title.split())) for title in titles))
+    return shown
+
+
+def longest_run(character: str, citations: Iterable[Citation]) -> int:
+    """The most times that ``character`` stands in a row in anything that a file decides."""
+    pattern = re.compile(f"{re.escape(character)}+")
+    return max(
+        (
+            len(run)
+            for citation in citations
+            for text in (citation.text, citation.path, *citation.headings)
+            if character in text
+            for run in pattern.findall(text)
+        ),
+        default=0,
+    )
+
+
+def closed(text: str) -> str:
+    """The text, ended by a line feed so that the delimiter begins a line."""
+    return text if text.endswith("\n") else text + "\n"
+
+
+def on_one_line(text: str) -> str:
+    """One line: control characters, line separators and lone surrogates become escapes."""
+    return _UNPRINTABLE.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def _first_line(text: str) -> str:
+    match = _LINE.match(text.lstrip())
+    return match[0] if match else ""
+
+
+def _plain(title: str) -> str:
+    return " ".join(title.split()).strip(_MARKS)

@@ -1,0 +1,117 @@
+"""Requests in which the providers of models take a prompt.
+
+Each of these is a formatter, too: it writes passages in the way that its provider's documentation
+advises. The body is that of the provider's HTTP interface, as a plain dictionary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ragloom import Json
+from ragloom.prompting import AugmentedPrompt
+from ragloom_formats.delimited import MarkdownFormatter
+from ragloom_formats.structured import XmlFormatter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestOptions:
+    """Options of the formatters that write requests.
+
+    Attributes:
+        stream: Whether the answer should come piece by piece.
+        max_output_tokens: Tokens of the answer at the most; 0 for the provider's own limit, where it
+            has one. Anthropic's has none and takes 4096 then.
+    """
+
+    stream: bool = False
+    max_output_tokens: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse a negative limit."""
+        if self.max_output_tokens < 0:
+            raise ValueError(f"max_output_tokens must be at least 0, not {self.max_output_tokens}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Request:
+    options: RequestOptions = RequestOptions()
+
+
+class AnthropicFormatter(_Request, XmlFormatter):
+    """``POST /v1/messages``; passages as XML."""
+
+    __slots__ = ()
+
+    def request_body(self, prompt: AugmentedPrompt, model: str) -> Mapping[str, Json]:
+        """See :meth:`ragloom.prompting.RequestFormatter.request_body`."""
+        return {
+            "model": model,
+            "max_tokens": self.options.max_output_tokens or 4096,  # the provider requires one
+            **({"system": prompt.system_prompt} if prompt.system_prompt else {}),
+            "messages": [{"role": "user", "content": prompt.user_message}],
+            "stream": self.options.stream,
+        }
+
+
+class OpenAIFormatter(_Request, MarkdownFormatter):
+    """``POST /v1/chat/completions``, of OpenAI and of servers that are compatible; Markdown."""
+
+    __slots__ = ()
+
+    def request_body(self, prompt: AugmentedPrompt, model: str) -> Mapping[str, Json]:
+        """See :meth:`ragloom.prompting.RequestFormatter.request_body`."""
+        limit = self.options.max_output_tokens
+        return {
+            "model": model,
+            "messages": _messages(prompt),
+            **({"max_completion_tokens": limit} if limit else {}),
+            "stream": self.options.stream,
+        }
+
+
+class GeminiFormatter(_Request, XmlFormatter):
+    """``POST /v1beta/models/MODEL:generateContent``, or ``:streamGenerateContent``; XML.
+
+    Model and streaming are chosen by the address, and not named in the body.
+    """
+
+    __slots__ = ()
+
+    def request_body(
+        self,
+        prompt: AugmentedPrompt,
+        model: str,  # noqa: ARG002 - as the protocol says
+    ) -> Mapping[str, Json]:
+        """See :meth:`ragloom.prompting.RequestFormatter.request_body`."""
+        limit = self.options.max_output_tokens
+        system: Json = {"parts": [{"text": prompt.system_prompt}]}
+        return {
+            **({"systemInstruction": system} if prompt.system_prompt else {}),
+            "contents": [{"role": "user", "parts": [{"text": prompt.user_message}]}],
+            **({"generationConfig": {"maxOutputTokens": limit}} if limit else {}),
+        }
+
+
+class OllamaFormatter(_Request, MarkdownFormatter):
+    """``POST /api/chat``; Markdown."""
+
+    __slots__ = ()
+
+    def request_body(self, prompt: AugmentedPrompt, model: str) -> Mapping[str, Json]:
+        """See :meth:`ragloom.prompting.RequestFormatter.request_body`."""
+        limit = self.options.max_output_tokens
+        return {
+            "model": model,
+            "messages": _messages(prompt),
+            **({"options": {"num_predict": limit}} if limit else {}),
+            "stream": self.options.stream,
+        }
+
+
+def _messages(prompt: AugmentedPrompt) -> list[Json]:
+    user: Json = {"role": "user", "content": prompt.user_message}
+    if not prompt.system_prompt:
+        return [user]
+    return [{"role": "system", "content": prompt.system_prompt}, user]

@@ -1,0 +1,1 @@
+"""Indexes served over the Model Context Protocol: the command ``ragloom mcp``."""

@@ -1,0 +1,86 @@
+"""Lines of an indexed file, and of no other file."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+
+from ragloom import Source, SourceError, Space
+from ragloom.walking import is_secret, resolve_roots
+
+__all__ = ["LINES_AT_ONCE", "Excerpt", "excerpt"]
+
+LINES_AT_ONCE = 1000
+
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Excerpt:
+    """A few lines, letter for letter.
+
+    Attributes:
+        path: As the index names the file.
+        text: The lines.
+        start_line: The first, 1-based.
+        end_line: The last, inclusive; 0 for an empty file.
+        lines: How many the file has.
+        changed: Whether the file has changed since it was indexed.
+    """
+
+    path: str
+    text: str
+    start_line: int
+    end_line: int
+    lines: int
+    changed: bool
+
+
+def excerpt(space: Space, path: str, start_line: int = 1, end_line: int | None = None) -> Excerpt:
+    """Read lines of a file that is in the index.
+
+    Args:
+        space: Whose index it must be in.
+        path: As search results name it.
+        start_line: The first line, 1-based.
+        end_line: The last, inclusive; as many as are read at once by default.
+
+    Raises:
+        NotIndexedError: Nothing is indexed yet.
+        SourceError: It is not indexed, leads outside, is a secret, or has no such line.
+    """
+    entry = space.snapshot().files.get(path)
+    if entry is None:
+        raise SourceError(f"{path!r} is not an indexed file of {space.name!r}")
+    root = space.workspace.root
+    try:
+        real = (root / path).resolve(strict=True)
+        allowed = [place.path for place in resolve_roots(space.settings.sources, root)]
+        if not any(real == place or place in real.parents for place in allowed):
+            raise SourceError(f"{path!r} leads outside the sources of {space.name!r}")
+        if is_secret(real.name):
+            raise SourceError(f"{path!r} looks like a secret and is not shown")
+        content = real.read_bytes()
+    except OSError as error:
+        raise SourceError(f"{path!r} cannot be read: {error.strerror or error}") from error
+    loader = space.loaders.get(real.suffix.lower())
+    if loader is None:
+        raise SourceError(f"{path!r}: no loader reads this kind of file")
+    document = loader.load(Source(uri=path, path=real), content)
+    lines = _LINE.findall(document.text if document.extracted else document.prefix + document.text)
+    last = min(len(lines), start_line + LINES_AT_ONCE - 1)
+    if end_line is not None:
+        if end_line < start_line:
+            raise SourceError(f"end_line {end_line} comes before start_line {start_line}")
+        last = min(last, end_line)
+    if start_line > max(len(lines), 1):
+        raise SourceError(f"{path!r} has {len(lines)} lines; there is no line {start_line}")
+    return Excerpt(
+        path=path,
+        text="".join(lines[start_line - 1 : last]),
+        start_line=start_line,
+        end_line=last,
+        lines=len(lines),
+        changed=hashlib.sha256(content).hexdigest() != entry.content_hash,
+    )

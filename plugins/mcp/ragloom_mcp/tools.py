@@ -1,0 +1,225 @@
+"""The three tools: what each takes, and what it answers; nothing here knows the protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import cast
+
+from ragloom import Citation, ConfigError, Context, Hit, Json, SearchResult, Space
+from ragloom_mcp.excerpts import LINES_AT_ONCE, excerpt
+from ragloom_mcp.shelf import Shelf
+
+__all__ = ["TOOLS", "Answer", "Tool", "call"]
+
+_MOST_HITS = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a tool gives back.
+
+    Attributes:
+        text: For the model.
+        structured: The same for programs.
+    """
+
+    text: str
+    structured: dict[str, Json]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """A tool that is offered.
+
+    Attributes:
+        name: How it is called.
+        description: For the model.
+        schema: The JSON schema of its arguments.
+        run: Answers.
+    """
+
+    name: str
+    description: str
+    schema: Mapping[str, Json]
+    run: Callable[[Shelf, Mapping[str, Json]], Answer]
+
+
+def call(shelf: Shelf, name: str, arguments: Mapping[str, Json]) -> Answer:
+    """Answer one call.
+
+    Args:
+        shelf: What may be shown.
+        name: A key of :data:`TOOLS`.
+        arguments: Checked against its schema first.
+
+    Raises:
+        ConfigError: An argument is missing, unknown, of the wrong type or out of range.
+        RagloomError: The index or the file does not answer.
+    """
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import best_match
+
+    tool = TOOLS[name]
+    wrong = best_match(Draft202012Validator(tool.schema).iter_errors(arguments))
+    if wrong is not None:
+        place = "".join(f"{key}: " for key in wrong.path)
+        raise ConfigError(f"{name}: {place}{wrong.message}")
+    return tool.run(shelf, arguments)
+
+
+def _rag_search(shelf: Shelf, arguments: Mapping[str, Json]) -> Answer:
+    space = shelf.space(cast("str", arguments.get("space", "")))
+    result = space.search(
+        cast("str", arguments["query"]), top_k=cast("int | None", arguments.get("top_k"))
+    )
+    # The same text as the agents' own rag_search: its formatter is found by name, as any other.
+    text = space.workspace.host.formatter("results").render(_context(space, result))
+    structured: dict[str, Json] = {
+        "space": space.name,
+        "generation": result.generation,
+        "reason": result.reason,
+        "hits": [_hit(hit) for hit in result.hits],
+    }
+    return Answer(text=text, structured=structured)
+
+
+def _context(space: Space, result: SearchResult) -> Context:
+    citations = tuple(
+        Citation(
+            path=hit.chunk.uri,
+            file=space.workspace.root / hit.chunk.uri,
+            lines=hit.chunk.lines,
+            relevance=hit.relevance,
+            text=hit.chunk.text,
+            headings=hit.chunk.headings,
+        )
+        for hit in result.hits
+    )
+    return Context(citations=citations, hits=result.hits, reason=result.reason)
+
+
+def _hit(hit: Hit) -> dict[str, Json]:
+    chunk = hit.chunk
+    return {
+        "path": chunk.uri,
+        "start_line": chunk.lines.start,
+        "end_line": chunk.lines.end,
+        "relevance": round(hit.relevance, 6),
+        "headings": list(chunk.headings),
+        "text": chunk.text,
+    }
+
+
+def _list_spaces(shelf: Shelf, _arguments: Mapping[str, Json]) -> Answer:
+    rows: list[dict[str, Json]] = []
+    for name in shelf.names():
+        status = shelf.space(name).status()
+        rows.append(
+            {
+                "name": name,
+                "files": status.files,
+                "chunks": status.chunks,
+                "generation": status.generation,
+                "sources": list(status.settings.sources),
+            }
+        )
+    lines = [
+        f"{row['name']}: {row['files']} files, {row['chunks']} chunks"
+        if row["generation"]
+        else f"{row['name']}: not indexed yet"
+        for row in rows
+    ]
+    text = "\n".join(lines) or "There are no spaces: nothing is indexed yet."
+    return Answer(text=text, structured={"spaces": cast("Json", rows)})
+
+
+def _read_source(shelf: Shelf, arguments: Mapping[str, Json]) -> Answer:
+    found = excerpt(
+        shelf.space(cast("str", arguments.get("space", ""))),
+        cast("str", arguments["path"]),
+        cast("int", arguments.get("start_line", 1)),
+        cast("int | None", arguments.get("end_line")),
+    )
+    structured: dict[str, Json] = {
+        "path": found.path,
+        "start_line": found.start_line,
+        "end_line": found.end_line,
+        "lines": found.lines,
+        "changed": found.changed,
+    }
+    return Answer(text=found.text, structured=structured)
+
+
+def _schema(properties: Mapping[str, Json], *required: str) -> Mapping[str, Json]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(required),
+        "additionalProperties": False,
+    }
+
+
+_SPACE: Json = {
+    "type": "string",
+    "description": "The index to use, as list_spaces names it; not needed where there is only one.",
+}
+_LINE: Json = {"type": "integer", "minimum": 1}
+
+TOOLS: Mapping[str, Tool] = {
+    tool.name: tool
+    for tool in (
+        Tool(
+            name="rag_search",
+            description=(
+                "Search the project's documents by meaning and by words. Returns the passages that "
+                "answer, best first, each with its score (0 to 1) and source file."
+            ),
+            schema=_schema(
+                {
+                    "query": {
+                        "type": "string",
+                        "minLength": 1,
+                        "description": "What to look for: a question or key words.",
+                    },
+                    "top_k": {
+                        "type": "integer",
+                        "minimum": 1,
+                        "maximum": _MOST_HITS,
+                        "description": "Passages at the most.",
+                    },
+                    "space": _SPACE,
+                },
+                "query",
+            ),
+            run=_rag_search,
+        ),
+        Tool(
+            name="list_spaces",
+            description="List the indexes that can be searched, and how much is in each.",
+            schema=_schema({}),
+            run=_list_spaces,
+        ),
+        Tool(
+            name="read_source",
+            description=(
+                "Read lines of an indexed file, letter for letter, such as the lines around a passage "
+                f"that rag_search returned; {LINES_AT_ONCE} lines at once."
+            ),
+            schema=_schema(
+                {
+                    "path": {
+                        "type": "string",
+                        "description": "The file, as rag_search names its source.",
+                    },
+                    "start_line": {**cast("dict[str, Json]", _LINE), "description": "From 1."},
+                    "end_line": {**cast("dict[str, Json]", _LINE), "description": "Inclusive."},
+                    "space": _SPACE,
+                },
+                "path",
+            ),
+            run=_read_source,
+        ),
+    )
+}
+"""The tools by name, in the order in which they are listed."""

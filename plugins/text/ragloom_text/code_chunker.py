@@ -1,0 +1,145 @@
+"""The chunker ``code``: one chunk a function or class, and more where one is too long."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from importlib.metadata import version
+
+from ragloom.chunking import join_context
+from ragloom.errors import ConfigError
+from ragloom.protocols import TokenCounter
+from ragloom.splitting import (
+    Budget,
+    blank_line_starts,
+    line_starts_within,
+    sentences,
+    split_to_fit,
+    stripped,
+)
+from ragloom.types import Document, Piece
+from ragloom_text.definitions import Definition, find_definitions
+from ragloom_text.plain import language_of
+
+__all__ = ["CodeChunker"]
+
+_SEPARATOR = " > "
+_CONTEXT_SHARE = 4
+"""A fourth of the budget at most goes to the enclosing names; outer ones are left out first."""
+
+
+class CodeChunker:
+    """Cuts source code at its definitions; any other text at blank lines and lines.
+
+    Args:
+        size: The most tokens of a chunk, context included, in the embedder's counter; 0, or more
+            than the embedder reads, for what the embedder reads.
+
+    Raises:
+        ConfigError: ``size`` is negative.
+    """
+
+    def __init__(self, *, size: int = 0) -> None:
+        if size < 0:
+            raise ConfigError(f"code: size {size} must be 0 or more")
+        self._size = size
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes with the setting, this code's rules, and the grammars."""
+        grammars = version("tree-sitter-language-pack")
+        return f"code-1 size={self._size} tree-sitter-language-pack={grammars}"
+
+    def split(
+        self, document: Document, *, counter: TokenCounter, max_tokens: int
+    ) -> Iterator[Piece]:
+        """Cut at definitions, and those too long at inner definitions, blank lines and lines.
+
+        What stands between definitions, such as imports, is a chunk of its own. A definition's
+        comments and decorators belong to it. The enclosing names are its headings and its context.
+        """
+        language = language_of(document.media_type)
+        definitions = find_definitions(document.text, language) if language else []
+        tokens = min(self._size, max_tokens) if self._size else max_tokens
+        cutter = _Cutter(document.text, Budget(counter=counter, tokens=tokens))
+        yield from cutter.cut(0, len(document.text), definitions, ())
+
+
+class _Cutter:
+    """Cuts one text."""
+
+    def __init__(self, text: str, budget: Budget) -> None:
+        self._text = text
+        self._budget = budget
+
+    def cut(
+        self, start: int, end: int, definitions: Sequence[Definition], path: tuple[str, ...]
+    ) -> Iterator[Piece]:
+        """The pieces of a range in which ``definitions`` stand, below the names of ``path``."""
+        position = start
+        for definition in definitions:
+            yield from self._between(position, definition.start, path, path)
+            yield from self._definition(definition, path)
+            position = definition.end
+        yield from self._between(position, end, path, path)
+
+    def _definition(self, definition: Definition, above: tuple[str, ...]) -> Iterator[Piece]:
+        path = (*above, definition.name)
+        context = self._context(above)
+        start, end = definition.start, definition.end
+        if self._fits(start, end, context) or not definition.inner:
+            yield from self._between(start, end, above, path)
+            return
+        head = definition.inner[0].start
+        yield from self._between(start, head, above, path)
+        yield from self.cut(head, end, definition.inner, path)
+
+    def _between(
+        self, start: int, end: int, above: tuple[str, ...], path: tuple[str, ...]
+    ) -> Iterator[Piece]:
+        """Pieces of a range that is cut by its lines only; the first is below ``above``."""
+        context, inner = self._context(above), self._context(path)
+        longest = max(context, inner, key=self._budget.counter.count)
+        room = self._budget.tokens - self._budget.counter.count(longest)
+        boundaries = (blank_line_starts, line_starts_within, sentences)
+        atoms = split_to_fit(
+            self._text, start, end, budget=self._budget.of(max(room, 1)), boundaries=boundaries
+        )
+        filled: tuple[int, int] | None = None
+        for atom in atoms:
+            if filled is not None and self._fits(filled[0], atom.end, context):
+                filled = (filled[0], atom.end)
+                continue
+            if filled is not None:
+                yield from self._emit(*filled, path, context)
+                context = inner
+            filled = (atom.start, atom.end)
+        if filled is not None:
+            yield from self._emit(*filled, path, context)
+
+    def _emit(
+        self, start: int, end: int, path: tuple[str, ...], context: str
+    ) -> Iterator[Piece]:
+        span = stripped(self._text, start, end)
+        if span is None:
+            return
+        if self._fits(*span, context) or span.end - span.start == 1:
+            yield Piece(span=span, headings=path, context=context)
+        elif context:  # Together they count more than one by one.
+            yield from self._emit(start, end, path, "")
+        else:
+            middle = (span.start + span.end) // 2
+            yield from self._emit(span.start, middle, path, "")
+            yield from self._emit(middle, span.end, path, "")
+
+    def _fits(self, start: int, end: int, context: str) -> bool:
+        if end - start > self._budget.characters:
+            return False
+        embedded = join_context(context, self._text[start:end])
+        return self._budget.counter.count(embedded) <= self._budget.tokens
+
+    def _context(self, path: tuple[str, ...]) -> str:
+        for first in range(len(path)):
+            context = _SEPARATOR.join(path[first:])
+            if self._budget.counter.count(context) <= self._budget.tokens // _CONTEXT_SHARE:
+                return context
+        return ""

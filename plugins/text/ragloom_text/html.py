@@ -1,0 +1,83 @@
+"""HTML as Markdown, so that its headings, lists and tables stay what they are."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+from ragloom.errors import MissingDependencyError, SourceError
+from ragloom.types import Document, Json, Source
+
+__all__ = ["HtmlLoader"]
+
+_NOT_TEXT = ("head", "script", "style", "template", "noscript", "svg", "iframe", "nav")
+
+
+class HtmlLoader:
+    """Reads HTML. Spans, lines and bytes point into the Markdown made of it."""
+
+    suffixes = frozenset({".htm", ".html", ".xhtml"})
+    fingerprint = "html-1"
+
+    def load(self, source: Source, content: bytes) -> Document:
+        """Turn the page into Markdown; its title and description become metadata.
+
+        The charset is what the page declares, else what its bytes look like. Scripts, styles and
+        navigation are left out.
+
+        Raises:
+            SourceError: The page is nested more deeply than can be followed.
+            MissingDependencyError: markdownify is not installed.
+        """
+        try:
+            import lxml.etree  # noqa: F401 - the parser that Beautiful Soup is told to use
+            from bs4 import BeautifulSoup
+            from bs4.dammit import UnicodeDammit
+            from markdownify import MarkdownConverter
+        except ImportError as error:
+            needed_for = "the loader 'html'"
+            raise MissingDependencyError("markdownify", "ragloom[html]", needed_for) from error
+        read = UnicodeDammit(content, is_html=True)
+        if read.unicode_markup is None or "\0" in read.unicode_markup[:1024]:
+            raise SourceError("not HTML: its bytes are text in no known charset")
+        warnings: tuple[str, ...] = ()
+        if read.contains_replacement_characters:
+            encoding = read.original_encoding
+            warnings = (f"damaged {encoding}: some bytes were replaced by U+FFFD",)
+        try:
+            soup = BeautifulSoup(read.unicode_markup, "lxml")
+            metadata = _metadata(soup)
+            for tag in soup.find_all(_NOT_TEXT):
+                tag.decompose()
+            converter = MarkdownConverter(
+                heading_style="ATX", bullets="-", escape_asterisks=False, escape_underscores=False
+            )
+            text = str(converter.convert_soup(soup)).strip()
+        except RecursionError as error:
+            raise SourceError("the HTML is nested too deeply") from error
+        return Document(
+            uri=source.uri,
+            text=f"{text}\n" if text else "",
+            metadata=metadata,
+            media_type="text/markdown",
+            extracted=True,
+            modified=source.modified,
+            content_hash=sha256(content).hexdigest(),
+            warnings=warnings,
+        )
+
+
+def _metadata(soup: object) -> dict[str, Json]:
+    """The page's title, description and language."""
+    from bs4 import BeautifulSoup
+
+    found: dict[str, Json] = {}
+    if not isinstance(soup, BeautifulSoup):
+        return found
+    if soup.title is not None and (title := " ".join(soup.title.get_text().split())):
+        found["title"] = title
+    description = soup.find("meta", attrs={"name": "description"})
+    if description is not None and (content := str(description.get("content") or "").strip()):
+        found["description"] = content
+    if soup.html is not None and (language := str(soup.html.get("lang") or "")):
+        found["lang"] = language
+    return found

@@ -1,0 +1,81 @@
+"""Jupyter notebooks as Markdown: prose as it is, code in fences."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from hashlib import sha256
+
+from ragloom.decoding import decode
+from ragloom.errors import SourceError
+from ragloom.types import Document, Source
+
+__all__ = ["NotebookLoader"]
+
+_BACKTICKS = re.compile(r"`{3,}")
+
+
+class NotebookLoader:
+    """Reads notebooks. Spans, lines and bytes point into the Markdown made of one."""
+
+    suffixes = frozenset({".ipynb"})
+    fingerprint = "notebook-1"
+
+    def load(self, source: Source, content: bytes) -> Document:
+        """Turn the cells into Markdown; outputs are left out.
+
+        Raises:
+            SourceError: The file is no notebook of format 3 or later.
+        """
+        decoded = decode(content)
+        try:
+            notebook = json.loads(decoded.text)
+        except (ValueError, RecursionError) as error:
+            raise SourceError(f"not a notebook: {error}") from error
+        language = _language(notebook)
+        text = "\n\n".join(_cells(notebook, language))
+        return Document(
+            uri=source.uri,
+            text=f"{text}\n" if text else "",
+            metadata={"language": language} if language else {},
+            media_type="text/markdown",
+            extracted=True,
+            modified=source.modified,
+            content_hash=sha256(content).hexdigest(),
+            warnings=decoded.warnings,
+        )
+
+
+def _language(notebook: object) -> str:
+    about = notebook.get("metadata") if isinstance(notebook, dict) else None
+    kernel = about.get("language_info") if isinstance(about, dict) else None
+    name = kernel.get("name") if isinstance(kernel, dict) else None
+    return name if isinstance(name, str) and name.isprintable() else ""
+
+
+def _cells(notebook: object, language: str) -> Iterator[str]:
+    """Each cell that says something, as Markdown."""
+    if not isinstance(notebook, dict):
+        raise SourceError("not a notebook: it is no JSON object")
+    cells = notebook.get("cells")
+    if cells is None and isinstance(notebook.get("worksheets"), list):  # format 3
+        sheets = [sheet for sheet in notebook["worksheets"] if isinstance(sheet, dict)]
+        cells = [cell for sheet in sheets for cell in sheet.get("cells") or ()]
+    if not isinstance(cells, list):
+        raise SourceError("not a notebook: it has no cells")
+    for cell in cells:
+        if not isinstance(cell, dict):
+            continue
+        text = cell.get("source", cell.get("input", ""))
+        if isinstance(text, list):
+            text = "".join(map(str, text))
+        text = str(text).encode("utf-8", "replace").decode().strip("\r\n")
+        if not text.strip():
+            continue
+        if cell.get("cell_type") == "code":
+            longest = max(map(len, _BACKTICKS.findall(text)), default=2)
+            fence = "`" * (longest + 1)
+            yield f"{fence}{language}\n{text}\n{fence}"
+        else:
+            yield text

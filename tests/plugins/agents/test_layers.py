@@ -1,0 +1,245 @@
+"""Three layers and the environment: which of them counts, and what each refuses."""
+
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from ragloom_agents.layers import load_agents, user_file
+from ragloom_agents.settings import DocsSettings, RagSettings
+
+from ragloom import ConfigError
+
+STORES = ("file", "memory", "milvus", "sqlite")
+SETTINGS = {
+    # variable: its value, the agent's value then; YAML key, the values of project and user
+    "RAGLOOM_RAG_STORE": ("sqlite", "sqlite", "rag.store", "file", "milvus"),
+    "RAGLOOM_RAG_STORE_PATH": ("e.db", "e.db", "rag.path", "p.db", "u.db"),
+    "RAGLOOM_RAG_CHUNK_SIZE": ("300", 300, "rag.chunk_size", 500, 400),
+    "RAGLOOM_RAG_CHUNK_OVERLAP": ("30", 30, "rag.chunk_overlap", 50, 40),
+    "RAGLOOM_TOOLS_RAG": ("true", True, "defaults.tools.rag", True, False),
+    "RAGLOOM_DOCS_BASE_DIR": ("env", "env", "defaults.docs.base_dir", "one", "two"),
+}
+BUILT_IN = {
+    "rag.store": "memory",
+    "rag.path": "",
+    "rag.chunk_size": 2000,
+    "rag.chunk_overlap": 200,
+    "defaults.tools.rag": False,
+    "defaults.docs.base_dir": ".",
+}
+
+
+@pytest.fixture
+def user(environment):
+    return user_file(environment)
+
+
+@pytest.fixture
+def load(project, environment):
+    def load_with(**variables):
+        return load_agents(project, environment=environment | variables, stores=STORES)
+
+    return load_with
+
+
+def put(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(dedent(text), "utf-8")
+    return path
+
+
+def nested(key: str, value: object) -> str:
+    """``rag.store`` as YAML, with an agent called ``a``."""
+    lines = []
+    for depth, name in enumerate(key.split(".")):
+        lines.append(f"{'  ' * depth}{name}:")
+    shown = str(value).lower() if isinstance(value, bool) else value
+    return "\n".join(lines) + f" {shown}\nagents: [{{id: a}}]\n"
+
+
+def effective(settings, key: str) -> object:
+    agent = settings.agents["a"]
+    section, name = key.removeprefix("defaults.").split(".")
+    if section == "tools":
+        return agent.tool
+    return getattr(getattr(agent, section), name)
+
+
+@pytest.mark.parametrize("variable", SETTINGS)
+def test_built_in_is_below_project_is_below_user_is_below_environment(
+    variable, project, user, load
+):
+    text, from_environment, key, from_project, from_user = SETTINGS[variable]
+    origin = f"agents.a.{key.removeprefix('defaults.')}"
+
+    put(project / "agents.yaml", "agents: [{id: a}]\n")
+    assert (effective(load(), key), load().origin(origin)) == (BUILT_IN[key], "default")
+
+    put(project / "ragloom.yaml", nested(key, from_user))
+    put(project / "agents.yaml", nested(key, from_project))
+    line = 1 + key.count(".")
+    assert effective(load(), key) == from_project
+    assert load().origin(origin) == f"{project / 'agents.yaml'}:{line}"
+
+    put(user, nested(key, from_user))
+    assert (effective(load(), key), load().origin(origin)) == (from_user, f"{user}:{line}")
+
+    settings = load(**{variable: text})
+    assert (effective(settings, key), settings.origin(origin)) == (from_environment, variable)
+
+
+@pytest.mark.parametrize("variable", SETTINGS)
+def test_the_environment_is_above_what_one_agent_says(variable, project, load):
+    text, from_environment, key, from_project, _ = SETTINGS[variable]
+    own = key.removeprefix("defaults.").split(".")
+    shown = str(from_project).lower() if isinstance(from_project, bool) else from_project
+    put(project / "agents.yaml", f"agents: [{{id: a, {own[0]}: {{{own[1]}: {shown}}}}}]\n")
+
+    assert effective(load(), key) == from_project
+    assert effective(load(**{variable: text}), key) == from_environment
+    assert effective(load(**{variable: ""}), key) == from_project
+
+
+def test_ragloom_yaml_is_below_agents_yaml(project, load):
+    put(project / "ragloom.yaml", "rag: {store: file, chunk_size: 900}\nagents: [{id: one}]\n")
+    put(project / "agents.yaml", "rag: {store: sqlite}\nagents: [{id: two}]\n")
+
+    settings = load()
+
+    assert settings.rag == RagSettings(store="sqlite", chunk_size=900)
+    assert list(settings.agents) == ["one", "two"]
+
+
+def test_one_agent_in_two_layers_is_merged_key_by_key(project, user, load):
+    put(
+        project / "agents.yaml",
+        """
+        defaults: {docs: {top_k: 7, budget: 9}}
+        agents:
+          - id: a
+            system_prompt: Project.
+            docs: {strategy: rag, sources: ["docs/*.md"]}
+        """,
+    )
+    put(user, "agents: [{id: a, system_prompt: User., docs: {budget: 8}}]\n")
+
+    agent = load().agent("a")
+
+    assert agent.system_prompt == "User."
+    assert agent.docs == DocsSettings(strategy="rag", sources=("docs/*.md",), top_k=7, budget=8)
+
+
+def test_an_agent_may_have_an_index_of_its_own_kind(project, load):
+    put(
+        project / "agents.yaml",
+        "rag: {store: sqlite, chunk_size: 900}\nagents: [{id: a, rag: {store: file}}, {id: b}]\n",
+    )
+
+    agents = load().agents
+
+    assert agents["a"].rag == RagSettings(store="file", chunk_size=900)
+    assert agents["b"].rag == RagSettings(store="sqlite", chunk_size=900)
+
+
+WRONG = {
+    "rag:\n  stor: file\n": "2: rag: unknown key 'stor'; did you mean 'store'? "
+    "(legal: store, path, chunk_size, chunk_overlap)",
+    "rag:\n  store: sqllite\n": "2: rag.store: expected one of file, memory, milvus, sqlite, "
+    "found 'sqllite'",
+    "rag:\n  chunk_size: '2000'\n": "2: rag.chunk_size: expected a whole number from 1, "
+    "found '2000'",
+    "rag:\n  chunk_size: 0\n": "2: rag.chunk_size: expected a whole number from 1, found 0",
+    "rag: {chunk_overlap: -1}\n": "1: rag.chunk_overlap: expected a whole number from 0, found -1",
+    "rag:\n  chunk_size: 100\n  chunk_overlap: 100\n": "3: rag.chunk_overlap: expected less than "
+    "rag.chunk_size, found 100 of 100",
+    "rag: [sqlite]\n": "1: rag: expected a mapping of settings, found ['sqlite']",
+    "agent: []\n": "1: unknown key 'agent'; did you mean 'agents'? (legal: rag, defaults, agents)",
+    "defaults:\n  doc: {}\n": "2: defaults: unknown key 'doc'; did you mean 'docs'? "
+    "(legal: docs, tools)",
+    "agents: {a: {}}\n": "1: agents: expected a list of agents, each with an id, found {'a': {}}",
+    "agents:\n  - docs: {}\n": "2: an agent has no id",
+    "agents:\n  - id: 7\n": "2: agents[0].id: expected a string that is not empty, found 7",
+    "agents:\n  - id: a\n  - id: a\n": "3: the agent 'a' is there twice",
+    "agents:\n  - id: a\n    docs:\n      strategy: prelod\n": "4: agents[0].docs.strategy: "
+    "expected one of preload, rag, found 'prelod'",
+    "agents:\n  - id: a\n    docs:\n      sources: docs\n": "4: agents[0].docs.sources: expected a "
+    'list of paths or globs, such as ["docs/*.md"], found \'docs\'',
+    "agents:\n  - id: a\n    docs:\n      top_k: true\n": "4: agents[0].docs.top_k: expected a "
+    "whole number from 1, found True",
+    "agents:\n  - id: a\n    docs:\n      strategy: rag\n": "4: agent 'a': the strategy 'rag' "
+    "needs docs.sources, a list of paths or globs",
+    "agents:\n  - id: a\n    tools: {rag: maybe}\n": "3: agents[0].tools.rag: expected true or "
+    "false, found 'maybe'",
+    "rag:\n  store: [\n": "3: not valid YAML: ",
+}
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_a_wrong_file_is_one_line_with_its_line_number(text, project, load):
+    path = put(project / "agents.yaml", text)
+
+    with pytest.raises(ConfigError) as caught:
+        load()
+
+    message = str(caught.value)
+    assert message.startswith(f"{path}:{WRONG[text]}")
+    assert "\n" not in message
+
+
+def test_the_keys_in_ragloom_yaml_are_judged_alike(project, load):
+    path = put(project / "ragloom.yaml", "top_k: 3\nrag:\n  chunk_size: big\n")
+
+    with pytest.raises(ConfigError) as caught:
+        load()
+
+    assert str(caught.value).startswith(f"{path}:3: rag.chunk_size: expected a whole number")
+
+
+def test_the_users_file_is_judged_alike(user, load):
+    put(user, "rag: {sotre: file}\n")
+
+    with pytest.raises(ConfigError, match=r"agents\.yaml:1: rag: unknown key 'sotre'"):
+        load()
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "expected"),
+    [
+        ("RAGLOOM_RAG_STORE", "sqllite", "one of file, memory, milvus, sqlite"),
+        ("RAGLOOM_RAG_CHUNK_SIZE", "big", "a whole number from 1"),
+        ("RAGLOOM_RAG_CHUNK_OVERLAP", "-3", "a whole number from 0"),
+        ("RAGLOOM_TOOLS_RAG", "perhaps", "one of true, yes, on, 1, false, no, off, 0"),
+    ],
+)
+def test_a_wrong_variable_is_named(variable, value, expected, load):
+    with pytest.raises(ConfigError) as caught:
+        load(**{variable: value})
+
+    assert str(caught.value) == f"{variable}={value!r}: expected {expected}"
+
+
+def test_an_unknown_agent_suggests_the_nearest(project, load):
+    put(project / "agents.yaml", "agents: [{id: awscli}, {id: kubectl}]\n")
+
+    with pytest.raises(ConfigError, match="no agent is called 'awcli'; did you mean 'awscli'"):
+        load().agent("awcli")
+    with pytest.raises(ConfigError, match="there are: awscli, kubectl"):
+        load().agent("zzz")
+
+
+def test_no_file_is_no_agents(load):
+    assert load().agents == {}
+    with pytest.raises(ConfigError, match="names any"):
+        load().agent("a")
+
+
+def test_the_folder_of_the_users_file(tmp_path):
+    home = str(tmp_path)
+    elsewhere = str(tmp_path / "x")
+
+    assert user_file({"HOME": home, "XDG_CONFIG_HOME": elsewhere}) == (
+        tmp_path / "x" / "ragloom" / "agents.yaml"
+    )
+    # A relative path there is ignored, as the specification says.
+    assert user_file({"HOME": home, "XDG_CONFIG_HOME": "x"}) == user_file({"HOME": home})
+    assert user_file({"HOME": home}).parts[-2:] == ("ragloom", "agents.yaml")
