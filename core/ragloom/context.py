@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
@@ -35,7 +35,7 @@ _SEAM = 4
 pair vocabulary merges line ends, and the number of the passage grows."""
 
 
-def build_context(
+def build_context(  # noqa: PLR0913 - everything but the hits has a default
     hits: Sequence[Hit],
     *,
     max_tokens: int = MAX_TOKENS,
@@ -110,14 +110,16 @@ def _ordered(
     """Every hit once, in the order in which the strategy takes them."""
     if strategy not in STRATEGIES:
         raise ConfigError(f"no strategy {strategy!r}; there are {', '.join(STRATEGIES)}")
-    rows = {hit.chunk.id: row for row, hit in reversed(list(enumerate(hits)))}
-    ordered = sorted((hits[row] for row in rows.values()), key=_by_score)
+    rows: dict[str, int] = {}
+    for row in sorted(range(len(hits)), key=lambda row: _by_score(hits[row])):
+        rows.setdefault(hits[row].chunk.id, row)
+    ordered = [hits[row] for row in rows.values()]
     if strategy == "recency":
         ordered.sort(key=lambda hit: -modified.get(hit.chunk.uri, 0.0))
     elif strategy == "diversity":
         from ragloom.diversity import maximal_marginal_relevance
 
-        known = None if vectors is None else vectors[[rows[hit.chunk.id] for hit in ordered]]
+        known = None if vectors is None else vectors[list(rows.values())]
         ordered = list(maximal_marginal_relevance(ordered, known, limit=limit))
     return ordered if limit is None else ordered[: max(limit, 0)]
 

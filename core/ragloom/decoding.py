@@ -223,10 +223,15 @@ def _candidates(content: bytes) -> list[str]:
         needed_for = "a file that is not UTF-8"
         raise MissingDependencyError("charset-normalizer", "ragloom", needed_for) from missing
     matches = sorted(
-        from_bytes(content[:_GUESSED_PREFIX]),
-        key=lambda match: (match.chaos, -match.coherence, match.encoding != "cp1252"),
+        from_bytes(content[:_GUESSED_PREFIX]), key=lambda match: (match.chaos, -match.coherence)
     )
-    found = [match.encoding for match in matches]
+    found = [name for match in matches for name in (match.encoding, *match.could_be_from_charset)]
+    for match in matches:
+        # The charsets of Central Europe and the Baltic differ from it in few letters.
+        is_western = "cp1252" in (match.encoding, *match.could_be_from_charset)
+        near = match.chaos <= matches[0].chaos + 0.15 and match.coherence >= matches[0].coherence
+        if is_western and near and matches[0].encoding.startswith(("cp125", "iso8859")):
+            found.insert(0, "cp1252")
     high = content.translate(None, _ASCII)
     if len(high) <= _TOO_FEW or not high.translate(None, _CP1252_PUNCTUATION):
         found.insert(0, "cp1252")

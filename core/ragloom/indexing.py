@@ -27,7 +27,7 @@ from ragloom.snapshot import NewRow, Snapshot, publish
 from ragloom.types import Chunk, Document, FailedFile, IndexReport, Source
 from ragloom.walking import Found
 
-__all__ = ["Indexer", "Progress"]
+__all__ = ["Indexer", "Progress", "cut_document", "load_document"]
 
 Progress = Callable[[str, int, int], None]
 """Called with a stage (``files``, ``chunks``, ``store``), how much is done, and of how much."""
@@ -54,6 +54,26 @@ class _Changes:
     @property
     def any(self) -> bool:
         return bool(self.added or self.updated or self.removed)
+
+
+def load_document(source: Source, content: bytes, loader: Loader) -> Document:
+    """What ``loader`` makes of a file, with what the core knows of it.
+
+    Raises:
+        SourceError: The file cannot be understood.
+    """
+    return replace(
+        loader.load(source, content),
+        uri=source.uri,
+        content_hash=content_hash(content),
+        modified=source.modified,
+    )
+
+
+def cut_document(document: Document, chunker: Chunker, embedder: Embedder) -> list[Chunk]:
+    """The chunks of a document, for the limit and in the tokens of ``embedder``."""
+    pieces = chunker.split(document, counter=embedder.counter, max_tokens=embedder.max_tokens)
+    return make_chunks(document, pieces, embedder.counter)
 
 
 def _generation(snapshot: Snapshot | None) -> int:
@@ -241,8 +261,8 @@ class Indexer:
                 if entry is not None and same_parts and entry.content_hash == digest:
                     self._keep(changes, replace(entry, fingerprint=fingerprint(item.status)))
                     continue
-                document = self._load(item.source, content, digest)
-                chunks = self._cut(document)
+                document = load_document(item.source, content, self._loader(item.source))
+                chunks = cut_document(document, self._chunker, self._embedder)
             except OSError as error:
                 self._fail(changes, entry, uri, f"cannot be read: {error.strerror or error}")
                 continue
@@ -270,20 +290,6 @@ class Indexer:
             else:  # a plugin that is missing today must not empty the index
                 self._fail(changes, entry, uri, "no loader reads this ending any more")
         return changes
-
-    def _load(self, source: Source, content: bytes, digest: str) -> Document:
-        return replace(
-            self._loader(source).load(source, content),
-            uri=source.uri,
-            content_hash=digest,
-            modified=source.modified,
-        )
-
-    def _cut(self, document: Document) -> list[Chunk]:
-        pieces = self._chunker.split(
-            document, counter=self._embedder.counter, max_tokens=self._embedder.max_tokens
-        )
-        return make_chunks(document, pieces, self._embedder.counter)
 
     @staticmethod
     def _keep(changes: _Changes, entry: FileEntry) -> None:

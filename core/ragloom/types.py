@@ -234,6 +234,36 @@ class IndexReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StaleChunk:
+    """A chunk that is no longer what its file says.
+
+    Attributes:
+        path: The file.
+        lines: Where the chunk stood when it was indexed.
+        why: What differs.
+    """
+
+    path: str
+    lines: Lines
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifyReport:
+    """How many chunks are, letter for letter, what their files say.
+
+    Attributes:
+        chunks: In the index.
+        exact: Proven.
+        stale: The others.
+    """
+
+    chunks: int
+    exact: int
+    stale: tuple[StaleChunk, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Citation:
     """Where a passage of a context comes from; exact, and checked against the disk.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,31 +16,48 @@ from typing import TYPE_CHECKING, Self
 
 from ragloom._host import PluginHost
 from ragloom._manifest import content_hash, unchanged
+from ragloom.audit import AuditLog, audit_settings
 from ragloom.calibrating import CALIBRATION_NAME, read_calibration
 from ragloom.chunking import make_chunks
 from ragloom.config import Settings, SpaceSettings, check_space_name, load_settings
-from ragloom.errors import ConfigError, NotIndexedError, SourceError, StoreDamagedError
-from ragloom.indexing import LOCK_TIMEOUT, Indexer, Progress
-from ragloom.protocols import Chunker, Embedder, Formatter, Loader, Store
+from ragloom.decoding import decode
+from ragloom.errors import (
+    ConfigError,
+    MissingDependencyError,
+    NotIndexedError,
+    SourceError,
+    StoreDamagedError,
+)
+from ragloom.indexing import LOCK_TIMEOUT, Indexer, Progress, cut_document, load_document
+from ragloom.protocols import Chunker, Embedder, Formatter, Loader, Store, TokenCounter
 from ragloom.snapshot import Snapshot, current_generation
 from ragloom.types import (
     Calibration,
+    Chunk,
     Condition,
+    Context,
+    Document,
     Hit,
     IndexReport,
     Piece,
     SearchResult,
     Source,
     Span,
+    StaleChunk,
+    VerifyReport,
 )
+from ragloom.verifying import verify_chunks
 from ragloom.walking import Found, resolve_roots, walk
 
 if TYPE_CHECKING:
+    from ragloom.context import Strategy
     from ragloom.searching import Ranking
 
 __all__ = ["STATE_FOLDER", "Space", "SpaceStatus", "Workspace"]
 
 STATE_FOLDER = ".ragloom"
+_POOL = 4  # hits to choose from, for each one wanted, where they should differ
+_READ_WHOLE = 1 << 23  # bytes of a file that is read for the blanks between two of its passages
 _RECORD = "space.json"  # the sources of a space that no settings file declares
 
 
@@ -107,6 +125,15 @@ class Workspace:
     def state(self) -> Path:
         """The folder that holds all indexes."""
         return self.root / STATE_FOLDER
+
+    @cached_property
+    def audit(self) -> AuditLog:
+        """Where every retrieval is written down.
+
+        Raises:
+            ConfigError: Its settings are wrong.
+        """
+        return AuditLog(audit_settings(self.settings.extensions), self.root)
 
     def spaces(self) -> Sequence[str]:
         """The names of the spaces that the settings declare or that were indexed, sorted."""
@@ -285,6 +312,68 @@ class Space:
             return indexer.rebuild_snapshot()
         return indexer.rebuild_store()
 
+    def cut(
+        self, paths: Sequence[str | os.PathLike[str]]
+    ) -> Iterator[tuple[Document, list[Chunk]]]:
+        """How files are cut; nothing is indexed.
+
+        Args:
+            paths: Files, relative to the current folder.
+
+        Raises:
+            SourceError: A file cannot be read, or no loader reads its kind.
+        """
+        for path in map(Path, paths):
+            loader = self.loaders.get(path.suffix.lower())
+            if loader is None:
+                message = f"{path}: no loader reads this kind of file"
+                raise SourceError(message)
+            uri = os.path.relpath(path.resolve(), self.workspace.root).replace(os.sep, "/")
+            try:
+                content = path.read_bytes()
+            except OSError as error:
+                message = f"{path}: cannot be read: {error.strerror or error}"
+                raise SourceError(message) from error
+            document = load_document(Source(uri=uri, path=path), content, loader)
+            yield document, cut_document(document, self.chunker, self.embedder)
+
+    def verify(self, *, progress: Progress | None = None) -> VerifyReport:
+        """Read every indexed file again and prove each of its chunks.
+
+        Args:
+            progress: Called with ``files``, how many are done, and of how many.
+
+        Raises:
+            NotIndexedError: Nothing is indexed yet.
+        """
+        snapshot = self.snapshot()
+        chunks_of: dict[str, list[Chunk]] = {}
+        for row in range(len(snapshot)):
+            chunk = snapshot.chunk(row)
+            chunks_of.setdefault(chunk.uri, []).append(chunk)
+        stale: list[StaleChunk] = []
+        for number, (uri, chunks) in enumerate(chunks_of.items()):
+            if progress:
+                progress("files", number, len(chunks_of))
+            for chunk, why in zip(chunks, self._proof(uri, chunks), strict=True):
+                if why is not None:
+                    stale.append(StaleChunk(path=uri, lines=chunk.lines, why=why))
+        if progress:
+            progress("files", len(chunks_of), len(chunks_of))
+        exact = len(snapshot) - len(stale)
+        return VerifyReport(chunks=len(snapshot), exact=exact, stale=tuple(stale))
+
+    def _proof(self, uri: str, chunks: Sequence[Chunk]) -> Sequence[str | None]:
+        path = self.workspace.root / uri
+        try:
+            loader = self.loaders[path.suffix.lower()]
+            document = loader.load(Source(uri=uri, path=path), path.read_bytes())
+        except FileNotFoundError:
+            return ["the file is gone"] * len(chunks)
+        except (OSError, KeyError, SourceError) as error:
+            return [f"the file cannot be read: {error}"] * len(chunks)
+        return verify_chunks(chunks, document)
+
     def snapshot(self) -> Snapshot:
         """The generation that answers now; opened again only when a newer one was published.
 
@@ -318,22 +407,90 @@ class Space:
         Raises:
             NotIndexedError: Nothing is indexed yet, or another model did it.
         """
-        from ragloom.searching import search
-
-        mode = mode or self.settings.mode
-        result = search(
+        audit = self.workspace.audit
+        started = time.perf_counter()
+        result = self._found(query, top_k, min_relevance, mode, where)
+        audit.record(
+            "search",
             query,
             space=self.name,
-            snapshot=self.snapshot(),
-            embedder=None if mode == "lexical" else self.embedder,
-            native=None if mode == "lexical" else self._native(),
-            calibration=self.calibration(),
-            mode=mode,
-            top_k=self.settings.top_k if top_k is None else top_k,
-            min_relevance=(self.settings.min_relevance if min_relevance is None else min_relevance),
-            where=where,
+            generation=result.generation,
+            hits=result.hits,
+            seconds=time.perf_counter() - started,
+            reason=result.reason,
         )
-        return self._checked(result)
+        return result
+
+    def context(
+        self,
+        query: str,
+        *,
+        max_tokens: int = 4000,
+        strategy: Strategy = "relevance",
+        top_k: int | None = None,
+        min_relevance: float | None = None,
+        mode: str | None = None,
+        where: Sequence[Condition] = (),
+        formatter: Formatter | None = None,
+        counter: TokenCounter | None = None,
+        provider: str | None = None,
+    ) -> Context:
+        """Ask the index as it is, and pack what it finds into a budget.
+
+        Args:
+            query: In words.
+            max_tokens: What the text of the context may have at the most, in tokens of ``counter``.
+            strategy: ``relevance``, ``recency`` or ``diversity``; see
+                :func:`~ragloom.context.build_context`. Diversity chooses among more hits.
+            top_k: Hits at the most.
+            min_relevance: What is less relevant, 0 to 1, is left out.
+            mode: ``hybrid``, ``dense`` or ``lexical``.
+            where: Conditions that every hit passes.
+            formatter: Writes the passages; the settings' own by default.
+            counter: Counts the tokens; see :func:`~ragloom.context.build_context`.
+            provider: Who is to be shown the context, for the audit log.
+
+        Raises:
+            NotIndexedError: Nothing is indexed yet, or another model did it.
+            ConfigError: There is no such strategy.
+        """
+        from ragloom.context import build_context
+
+        audit = self.workspace.audit
+        started = time.perf_counter()
+        wanted = self.settings.top_k if top_k is None else top_k
+        varied = strategy == "diversity"
+        result = self._found(
+            query, wanted * _POOL if varied else wanted, min_relevance, mode, where
+        )
+        snapshot = self.snapshot()
+        rows = [snapshot.row_of_id[hit.chunk.id] for hit in result.hits] if varied else []
+        context = build_context(
+            result.hits,
+            max_tokens=max_tokens,
+            strategy=strategy,
+            counter=counter,
+            formatter=formatter or self.formatter,
+            read_text=self._text_of,
+            root=self.workspace.root,
+            modified={hit.chunk.uri: snapshot.files[hit.chunk.uri].modified for hit in result.hits},
+            vectors=snapshot.vectors[rows] if rows else None,
+            limit=wanted,
+            reason=result.reason,
+        )
+        audit.record(
+            "context",
+            query,
+            space=self.name,
+            generation=result.generation,
+            hits=context.hits,
+            seconds=time.perf_counter() - started,
+            reason=context.reason,
+            sources=len(context.citations),
+            tokens=context.tokens,
+            provider=provider,
+        )
+        return context
 
     def rank(
         self, query: str, *, mode: str | None = None, where: Sequence[Condition] = ()
@@ -411,6 +568,31 @@ class Space:
             settings=self.settings,
         )
 
+    def _found(
+        self,
+        query: str,
+        top_k: int | None,
+        min_relevance: float | None,
+        mode: str | None,
+        where: Sequence[Condition],
+    ) -> SearchResult:
+        from ragloom.searching import search
+
+        mode = mode or self.settings.mode
+        result = search(
+            query,
+            space=self.name,
+            snapshot=self.snapshot(),
+            embedder=None if mode == "lexical" else self.embedder,
+            native=None if mode == "lexical" else self._native(),
+            calibration=self.calibration(),
+            mode=mode,
+            top_k=self.settings.top_k if top_k is None else top_k,
+            min_relevance=(self.settings.min_relevance if min_relevance is None else min_relevance),
+            where=where,
+        )
+        return self._checked(result)
+
     def _native(self) -> Store | None:
         """The store, open for searching, where it answers searches itself."""
         if self.store.read != "native":
@@ -487,3 +669,13 @@ class Space:
         (moved,) = make_chunks(document, [piece], self.embedder.counter)
         now = replace(chunk, span=moved.span, lines=moved.lines, bytes=moved.bytes)
         return replace(hit, chunk=now)
+
+    def _text_of(self, uri: str) -> str | None:
+        """The decoded text of a file; None where it has none, or is too large to be read for it."""
+        path = self.workspace.root / uri
+        try:
+            if path.stat().st_size > _READ_WHOLE:
+                return None
+            return decode(path.read_bytes()).text
+        except (OSError, SourceError, MissingDependencyError):
+            return None

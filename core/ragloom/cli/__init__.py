@@ -12,12 +12,17 @@ __all__ = ["cli", "main"]
 
 COMMANDS = {
     "search": "Find the passages that answer a question.",
+    "context": "Pack what answers a question into a budget of tokens.",
     "index": "Bring the index up to date with the files.",
     "status": "Show what is indexed, and whether files have changed since.",
     "config": "Show every setting and where its value came from.",
     "plugins": "List the plugins, what they provide and what is missing.",
+    "explain": "Show why a passage is found, or why it is not.",
+    "verify": "Prove every chunk against its file.",
+    "chunks": "Show how files are cut.",
     "eval": "Measure retrieval on a judged collection.",
     "calibrate": "Fit relevance to your documents.",
+    "audit": "Read the log of retrievals.",
     "repair": "Make the store again from the snapshot, or the snapshot from the store.",
     "completion": "Print the script that completes commands in a shell.",
 }

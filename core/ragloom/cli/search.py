@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ragloom.types import Condition, Hit, Json, SearchResult
     from ragloom.workspace import Space
 
-__all__ = ["command"]
+__all__ = ["bring_up_to_date", "command"]
 
 _PATIENCE = 2.0  # seconds that a search waits for another run before it asks the last index
 _WIDEST = 110
@@ -92,7 +92,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     chosen = choose_space(session.workspace(), space_name, paths)
     with with_parts(chosen, store=store, embedder=embedder, chunker=chunker) as space:
         if refresh:
-            _bring_up_to_date(session, space)
+            bring_up_to_date(session, space)
         result = space.search(
             query, top_k=top_k, min_relevance=min_relevance, mode=mode, where=where
         )
@@ -105,7 +105,8 @@ def command(  # noqa: PLR0913 - one parameter an option
         session.note(f"{nothing}{result.reason}")
 
 
-def _bring_up_to_date(session: Session, space: Space) -> None:
+def bring_up_to_date(session: Session, space: Space) -> None:
+    """Index what changed; where another run holds the index for long, ask it as it is."""
     from ragloom.cli._refresh import refresh, summary
     from ragloom.errors import StoreLockedError
     from ragloom.snapshot import current_generation

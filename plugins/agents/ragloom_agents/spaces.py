@@ -14,6 +14,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from ragloom import ConfigError, Embedder, PluginHost, Space, Workspace
+from ragloom.audit import AuditLog
 from ragloom.config import Part, SpaceSettings
 from ragloom.types import Json
 from ragloom_agents.settings import AgentSettings, AgentsSettings, RagSettings
@@ -38,22 +39,27 @@ def space_name(agent_id: str) -> str:
     return f"agent-{readable}~{digest}"
 
 
-def store_place(path: Path, store: str) -> Path:
+def store_place(path: Path, store: str, *, shared: bool = False) -> Path:
     """Where ``store`` keeps its chunks: ``path``, or a place beside it if that is another store's.
 
     So ``store: sqlite`` becomes ``store: file`` without touching ``path``: a database is a file, the store
     ``file`` keeps folders, and Milvus Lite a folder that ends in ``.db``.
+
+    Args:
+        path: Where the settings say.
+        store: A store by its name.
+        shared: The settings say it for another store.
     """
-    beside = path.with_name(f"{path.stem}-{store}{path.suffix}")
     if store == "milvus" and path.suffix != ".db":
         path = path.with_name(f"{path.name}.db")
     of_file_store = path.is_dir() and any(path.glob("*/chunks-*.jsonl"))
-    foreign = {
+    taken = {
         "sqlite": path.is_dir(),
         "file": path.is_file() or (path.is_dir() and any(path.iterdir()) and not of_file_store),
         "milvus": path.is_file() or of_file_store,
     }
-    return beside if foreign.get(store) else path
+    beside = path.with_name(f"{path.stem}-{store}{path.suffix}")
+    return beside if shared or taken.get(store) else path
 
 
 class _AgentWorkspace(Workspace):
@@ -68,6 +74,11 @@ class _AgentWorkspace(Workspace):
     def state(self) -> Path:
         """The folder of all agents' indexes."""
         return self._spaces.state
+
+    @cached_property
+    def audit(self) -> AuditLog:
+        """The project's own: nothing is written among the documents."""
+        return self._spaces.workspace.audit
 
     @property
     def embedder(self) -> Embedder:
@@ -157,9 +168,9 @@ class AgentSpaces:
             top_k=agent.docs.top_k,
         )
 
-    def _store(self, rag: RagSettings, shared: Part) -> Part:
+    def _store(self, rag: RagSettings, usual: Part) -> Part:
         """The store by its name, with those options of the workspace's own that are for the same store."""
-        options: dict[str, Json] = dict(shared.options) if shared.name == rag.store else {}
+        options: dict[str, Json] = dict(usual.options) if usual.name == rag.store else {}
         if not rag.path:
             return Part(name=rag.store, options=options)
         option = _path_option(self.workspace.host, rag.store)
@@ -168,7 +179,9 @@ class AgentSpaces:
         place = rag.path
         if "://" not in place:
             path = (self.workspace.root / Path(place).expanduser()).absolute()
-            place = str(store_place(path, rag.store))
+            general = self.settings.rag
+            shared = rag.path == general.path and rag.store != general.store
+            place = str(store_place(path, rag.store, shared=shared))
         return Part(name=rag.store, options={**options, option: place})
 
 

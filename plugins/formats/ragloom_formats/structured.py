@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 
 from ragloom import Context
 from ragloom.citing import shown_titles
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_IN_TEXT = {"&": "&amp;", "<": "&lt;", "\r": "&#13;"}
-_IN_ATTRIBUTE = {**_IN_TEXT, '"': "&quot;", "\n": "&#10;", "\t": "&#9;"}
+_IN_TEXT = {ord("&"): "&amp;", ord("<"): "&lt;", ord("\r"): "&#13;"}
+_IN_ATTRIBUTE = {**_IN_TEXT, ord('"'): "&quot;", ord("\n"): "&#10;", ord("\t"): "&#9;"}
 
 
 class JsonFormatter:
@@ -73,6 +74,6 @@ class XmlFormatter:
         return f"{''.join(rendered)}</passages>\n"
 
 
-def _escaped(text: str, escapes: dict[str, str]) -> str:
+def _escaped(text: str, escapes: Mapping[int, str]) -> str:
     """``text`` as XML holds it."""
-    return _NOT_XML.sub("\ufffd", text).translate(str.maketrans(escapes))
+    return _NOT_XML.sub("\ufffd", text).translate(escapes)

@@ -66,7 +66,7 @@ def _parse(document: Document) -> Parsed:
         return parse(document.text)
     if document.media_type == "text/x-rst":
         return parse_rst(document.text)
-    return parse_plain(document.text)
+    return parse_plain(document.text, prose=not document.media_type.startswith("text/x-"))
 
 
 class _Cutter:

@@ -15,9 +15,10 @@ __all__ = ["parse_plain", "parse_rst"]
 _ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1*[ \t]*")
 
 
-def parse_plain(text: str) -> Parsed:
-    """Paragraphs: what stands between blank lines."""
-    return Parsed((), [], list(_paragraphs(text, 0, len(text))))
+def parse_plain(text: str, *, prose: bool) -> Parsed:
+    """What stands between blank lines: paragraphs, or else code, which is not cut in sentences."""
+    kind = "paragraph" if prose else "fence"
+    return Parsed((), [], list(_paragraphs(text, 0, len(text), kind)))
 
 
 def parse_rst(text: str) -> Parsed:
@@ -67,7 +68,7 @@ def _is_title(title: str, below: str, *, over: bool) -> bool:
     return over or not title[0].isspace()
 
 
-def _paragraphs(text: str, start: int, end: int) -> Iterator[Block]:
+def _paragraphs(text: str, start: int, end: int, kind: str = "paragraph") -> Iterator[Block]:
     if text[start:end].strip():
         for span in tile(start, end, blank_line_starts(text, start, end)):
-            yield Block("paragraph", span.start, span.end, span.end)
+            yield Block(kind, span.start, span.end, span.end)

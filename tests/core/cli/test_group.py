@@ -41,6 +41,16 @@ def test_every_help_has_examples_and_the_common_options_apart(run, name):
     assert "--workspace DIR" in common
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_and_option_is_on_the_page(root, name):
+    page = (root / "docs" / "command-line.md").read_text("utf-8")
+    assert f"## ragloom {name}" in page
+    command = importlib.import_module(f"ragloom.cli.{name}").command
+    options = [param for param in command.params if isinstance(param, click.Option)]
+    for option in options:
+        assert f"{(option.secondary_opts or option.opts)[-1]}" in page
+
+
 def test_no_command_is_wrong_usage_and_shows_the_help(run):
     result = run()
     assert (2, "") == (result.exit_code, result.stdout)

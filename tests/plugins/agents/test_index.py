@@ -220,6 +220,8 @@ def test_a_place_that_is_taken_is_left_alone(tmp_path):
     assert store_place(tmp_path / "index", "milvus") == tmp_path / "index.db"
     assert store_place(tmp_path, "sqlite") == tmp_path.with_name(f"{tmp_path.name}-sqlite")
     assert store_place(database, "somebody-elses") == database
+    free = tmp_path / "free.db"
+    assert store_place(free, "file", shared=True) == tmp_path / "free-file.db"
 
 
 @pytest.mark.parametrize("agent_id", ["Notes", "a/b", "..", "com:1", "日本語", "x" * 200, "a b", "a~b"])

@@ -7,42 +7,21 @@ advises. The body is that of the provider's HTTP interface, as a plain dictionar
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from ragloom import Json
 from ragloom.prompting import AugmentedPrompt
+from ragloom_formats import RequestOptions
 from ragloom_formats.delimited import MarkdownFormatter
 from ragloom_formats.structured import XmlFormatter
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RequestOptions:
-    """Options of the formatters that write requests.
-
-    Attributes:
-        stream: Whether the answer should come piece by piece.
-        max_output_tokens: Tokens of the answer at the most; 0 for the provider's own limit, where it
-            has one. Anthropic's has none and takes 4096 then.
-    """
-
-    stream: bool = False
-    max_output_tokens: int = 0
-
-    def __post_init__(self) -> None:
-        """Refuse a negative limit."""
-        if self.max_output_tokens < 0:
-            raise ValueError(f"max_output_tokens must be at least 0, not {self.max_output_tokens}")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Request:
-    options: RequestOptions = RequestOptions()
+    def __init__(self, options: RequestOptions | None = None) -> None:
+        self.options = options or RequestOptions()
 
 
 class AnthropicFormatter(_Request, XmlFormatter):
     """``POST /v1/messages``; passages as XML."""
-
-    __slots__ = ()
 
     def request_body(self, prompt: AugmentedPrompt, model: str) -> Mapping[str, Json]:
         """See :meth:`ragloom.prompting.RequestFormatter.request_body`."""
@@ -57,8 +36,6 @@ class AnthropicFormatter(_Request, XmlFormatter):
 
 class OpenAIFormatter(_Request, MarkdownFormatter):
     """``POST /v1/chat/completions``, of OpenAI and of servers that are compatible; Markdown."""
-
-    __slots__ = ()
 
     def request_body(self, prompt: AugmentedPrompt, model: str) -> Mapping[str, Json]:
         """See :meth:`ragloom.prompting.RequestFormatter.request_body`."""
@@ -77,8 +54,6 @@ class GeminiFormatter(_Request, XmlFormatter):
     Model and streaming are chosen by the address, and not named in the body.
     """
 
-    __slots__ = ()
-
     def request_body(
         self,
         prompt: AugmentedPrompt,
@@ -96,8 +71,6 @@ class GeminiFormatter(_Request, XmlFormatter):
 
 class OllamaFormatter(_Request, MarkdownFormatter):
     """``POST /api/chat``; Markdown."""
-
-    __slots__ = ()
 
     def request_body(self, prompt: AugmentedPrompt, model: str) -> Mapping[str, Json]:
         """See :meth:`ragloom.prompting.RequestFormatter.request_body`."""

@@ -1,0 +1,257 @@
+"""One JSON line for every retrieval, in a file that several processes may write to.
+
+Settings, under ``audit`` in ``ragloom.yaml``::
+
+    audit: {enabled: true, path: .ragloom/audit.jsonl, max_bytes: 10000000, keep: 4, queries: full}
+
+A line is an object with ``time`` (ISO 8601, UTC), ``operation`` (``search`` or ``context``), ``space``,
+``generation``, ``query`` or ``query_sha256``, ``hits`` (each with ``path``, ``start_line``,
+``end_line``, ``score``, ``relevance``), ``sources`` (passages shown, null for a search), ``tokens`` (of
+the context, null for a search), ``milliseconds``, ``reason`` (why nothing was found) and ``provider``
+(null where it is not known). Keys are added, never renamed. No text of any file is written down.
+
+A log that cannot be written is one warning, and never stops a retrieval.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import sha256
+from itertools import pairwise
+from pathlib import Path
+from typing import Literal, cast
+
+from ragloom._options import build
+from ragloom.errors import ConfigError
+from ragloom.types import Hit, Json
+
+__all__ = ["AuditLog", "AuditSettings", "audit_settings", "read_log"]
+
+_LOG = logging.getLogger("ragloom")
+
+_WAIT = 0.05
+"""Seconds to wait for another writer, which holds the lock for microseconds unless it was stopped."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditSettings:
+    """How retrievals are written down.
+
+    Attributes:
+        enabled: Whether they are.
+        path: The file, relative to the workspace.
+        max_bytes: A file that would grow beyond this becomes ``audit.jsonl.1``, and so on.
+        keep: How many such older files are kept.
+        queries: ``full`` writes the query, ``hash`` its SHA-256, ``none`` neither. A short query can be
+            guessed from its hash by trying.
+    """
+
+    enabled: bool = True
+    path: str = ".ragloom/audit.jsonl"
+    max_bytes: int = 10_000_000
+    keep: int = 4
+    queries: Literal["full", "hash", "none"] = "full"
+
+    def __post_init__(self) -> None:
+        """Refuse numbers that keep nothing."""
+        if self.max_bytes < 1:
+            raise ValueError(f"max_bytes must be at least 1, not {self.max_bytes}")
+        if self.keep < 0:
+            raise ValueError(f"keep must be at least 0, not {self.keep}")
+
+
+def audit_settings(extensions: Mapping[str, Json]) -> AuditSettings:
+    """What :attr:`ragloom.config.Settings.extensions` says under ``audit``.
+
+    Raises:
+        ConfigError: A key is unknown, or a value is of the wrong type or out of range.
+    """
+    given = extensions.get("audit")
+    if given is None:
+        return AuditSettings()
+    if not isinstance(given, Mapping):
+        raise ConfigError(f"audit: expected a mapping such as {{queries: hash}}, found {given!r}")
+    return cast("AuditSettings", build(AuditSettings, given, part="audit"))
+
+
+class AuditLog:
+    """Writes the log of a workspace.
+
+    Args:
+        settings: Where and how.
+        root: The workspace.
+    """
+
+    def __init__(self, settings: AuditSettings, root: Path) -> None:
+        self.settings = settings
+        self.path = root / settings.path
+        self._warned = False
+
+    def record(
+        self,
+        operation: Literal["search", "context"],
+        query: str,
+        *,
+        space: str,
+        generation: int,
+        hits: Sequence[Hit],
+        seconds: float,
+        reason: str = "",
+        sources: int | None = None,
+        tokens: int | None = None,
+        provider: str | None = None,
+    ) -> None:
+        """Append a line, if the log is enabled; under a millisecond, and never an error.
+
+        Args:
+            operation: What was asked for.
+            query: In words; written as the settings say.
+            space: The index that answered.
+            generation: Its snapshot.
+            hits: What was found.
+            seconds: How long it took.
+            reason: Why nothing was found.
+            sources: Passages shown.
+            tokens: Tokens of the context.
+            provider: Who is to be shown the context, such as ``anthropic``.
+        """
+        if not self.settings.enabled:
+            return
+        line = {
+            "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
+            "operation": operation,
+            "space": space,
+            "generation": generation,
+            **self._query(query),
+            "hits": [_hit(hit) for hit in hits],
+            "sources": sources,
+            "tokens": tokens,
+            "milliseconds": round(seconds * 1000, 3),
+            "reason": reason,
+            "provider": provider,
+        }
+        try:
+            self._append(json.dumps(line, separators=(",", ":")).encode() + b"\n")
+        except OSError as error:
+            if not self._warned:
+                self._warned = True
+                _LOG.warning("the audit log cannot be written: %s", error)
+
+    def _query(self, query: str) -> dict[str, Json]:
+        match self.settings.queries:
+            case "full":
+                return {"query": query}
+            case "hash":
+                return {"query_sha256": sha256(query.encode("utf-8", "surrogatepass")).hexdigest()}
+            case _:
+                return {}
+
+    def _append(self, line: bytes) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with _alone(self.path.with_name(f"{self.path.name}.lock")):
+            if _size(self.path) + len(line) > self.settings.max_bytes:
+                self._rotate()
+            descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
+            try:
+                if os.lseek(descriptor, 0, os.SEEK_END):
+                    os.lseek(descriptor, -1, os.SEEK_END)
+                    if os.read(descriptor, 1) != b"\n":  # a full disk, or a writer that was killed
+                        line = b"\n" + line
+                os.write(
+                    descriptor, line
+                )  # one call: O_APPEND keeps lines of several writers whole
+            finally:
+                os.close(descriptor)
+
+    def _rotate(self) -> None:
+        """Move ``audit.jsonl`` to ``.1``, ``.1`` to ``.2``, and so on; the oldest goes."""
+        if not _size(self.path):
+            return  # one line longer than the limit
+        keep = self.settings.keep
+        older = [self.path, *(Path(f"{self.path}.{number}") for number in range(1, keep + 1))]
+        older[-1].unlink(missing_ok=True)
+        for newer, old in reversed(list(pairwise(older))):
+            with suppress(FileNotFoundError):
+                newer.replace(old)
+
+
+def read_log(path: Path) -> Iterator[Mapping[str, Json]]:
+    """The lines of a log and of its older files, oldest first; torn lines are left out."""
+    older = sorted(
+        (int(file.suffix[1:]) for file in path.parent.glob(f"{path.name}.*") if _numbered(file)),
+        reverse=True,
+    )
+    for file in [*(Path(f"{path}.{number}") for number in older), path]:
+        try:
+            lines = file.read_bytes().splitlines()
+        except FileNotFoundError:
+            continue
+        for line in lines:
+            try:
+                record = json.loads(line)
+            except ValueError:
+                continue
+            if isinstance(record, dict):
+                yield record
+
+
+def _hit(hit: Hit) -> Json:
+    chunk = hit.chunk
+    return {
+        "path": chunk.uri,
+        "start_line": chunk.lines.start,
+        "end_line": chunk.lines.end,
+        "score": round(float(hit.score), 6),
+        "relevance": round(float(hit.relevance), 6),
+    }
+
+
+def _numbered(path: Path) -> bool:
+    return path.suffix[1:].isdecimal()
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Hold a lock on ``path``; without it after :data:`_WAIT`, since no retrieval waits for a log."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        from filelock import FileLock, Timeout
+
+        lock = FileLock(path)
+        with suppress(Timeout):
+            lock.acquire(timeout=_WAIT, poll_interval=_WAIT / 10)
+        try:
+            yield
+        finally:
+            lock.release()
+        return
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        until = time.monotonic() + _WAIT
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() > until:
+                    break
+                time.sleep(_WAIT / 50)
+            else:
+                break
+        yield
+    finally:
+        os.close(descriptor)  # which lets the lock go

@@ -1,0 +1,125 @@
+"""``ragloom audit``."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import click
+
+from ragloom.cli._group import Command
+from ragloom.cli._options import common_options, json_option
+from ragloom.cli._session import Session
+
+if TYPE_CHECKING:
+    from ragloom.types import Json
+
+__all__ = ["command"]
+
+
+@click.command(
+    "audit",
+    cls=Command,
+    short_help="Read the log of retrievals.",
+    epilog="""\b
+Examples:
+  ragloom audit
+  ragloom audit -n 100 --space docs --empty
+  ragloom audit --since 2026-01-31 --json | jq .milliseconds""",
+)
+@click.option(
+    "-n",
+    "--last",
+    metavar="N",
+    type=click.IntRange(min=0),
+    default=20,
+    show_default=True,
+    help="Retrievals at the most, the latest; 0 for all.",
+)
+@click.option("-s", "--space", "space_name", metavar="NAME", help="Only those of this index.")
+@click.option("--query", "words", metavar="TEXT", help="Only queries that contain this text.")
+@click.option("--path", "path", metavar="TEXT", help="Only those that found such a path.")
+@click.option("--empty", is_flag=True, help="Only those that found nothing.")
+@click.option(
+    "--since",
+    metavar="TIME",
+    type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"]),
+    help="Only those since this day or time, in UTC.",
+)
+@json_option
+@common_options
+@click.pass_obj
+def command(
+    session: Session,
+    *,
+    last: int,
+    space_name: str | None,
+    words: str | None,
+    path: str | None,
+    empty: bool,
+    since: datetime | None,
+    as_json: bool,
+) -> None:
+    """Read the log of retrievals, oldest first: when, where, what was asked and what was found.
+
+    With --json, every retrieval is one object on a line. The setting 'audit' says where the log is,
+    how long it grows, and whether queries are written into it.
+    """
+    from ragloom.audit import audit_settings, read_log
+    from ragloom.cli._output import print_json, print_table
+
+    workspace = session.workspace()
+    settings = audit_settings(workspace.settings.extensions)
+    log = workspace.root / settings.path
+    start = since.replace(tzinfo=UTC).isoformat(timespec="milliseconds") if since else ""
+    records = deque(
+        (
+            record
+            for record in read_log(log)
+            if (space_name is None or record.get("space") == space_name)
+            and (words is None or words.casefold() in _text(record, "query").casefold())
+            and (path is None or any(path in found for found in _paths(record)))
+            and not (empty and record.get("hits"))
+            and _text(record, "time") >= start
+        ),
+        maxlen=last or None,
+    )
+    if as_json:
+        for record in records:
+            print_json(record)
+        return
+    print_table(
+        ("time", "space", "query", "hits", "tokens", "ms", "found"), [_row(one) for one in records]
+    )
+    if not records:
+        off = "" if settings.enabled else "; the log is switched off by 'audit: {enabled: false}'"
+        session.note(f"no retrieval is written down in {settings.path} that passes{off}")
+
+
+def _row(record: Mapping[str, Json]) -> Sequence[str]:
+    paths = list(dict.fromkeys(_paths(record)))
+    query = _text(record, "query") or _text(record, "query_sha256")[:12]
+    tokens = record.get("tokens")
+    return (
+        _text(record, "time")[:19],
+        _text(record, "space"),
+        query,
+        str(len(_paths(record))),
+        "" if tokens is None else str(tokens),
+        str(record.get("milliseconds", "")),
+        ", ".join(paths) or _text(record, "reason"),
+    )
+
+
+def _text(record: Mapping[str, Json], key: str) -> str:
+    value = record.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _paths(record: Mapping[str, Json]) -> list[str]:
+    hits = record.get("hits")
+    if not isinstance(hits, list):
+        return []
+    return [_text(hit, "path") for hit in hits if isinstance(hit, dict)]

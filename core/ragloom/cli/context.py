@@ -1,0 +1,208 @@
+"""``ragloom context``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from ragloom.cli._group import Command
+from ragloom.cli._options import common_options, json_option, space_option, where_option
+from ragloom.cli._session import Session, is_terminal, printable
+
+if TYPE_CHECKING:
+    from ragloom.context import Strategy
+    from ragloom.protocols import Formatter
+    from ragloom.types import Condition, Context, Json
+    from ragloom.workspace import Space
+
+__all__ = ["command"]
+
+
+@click.command(
+    "context",
+    cls=Command,
+    short_help="Pack what answers a question into a budget of tokens.",
+    epilog="""\b
+Examples:
+  ragloom context "How do I log errors?" docs/
+  ragloom context "retry policy" --max-tokens 800 --format markdown
+  ragloom context "who may deploy?" --json | jq -r '.citations[].path'
+  ragloom context "who may deploy?" --format openai --model gpt-4.1 > request.json""",
+)
+@click.argument("query")
+@click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path())
+@space_option
+@click.option(
+    "--max-tokens",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=4000,
+    show_default=True,
+    help="Tokens of the text at the most, delimiters and sources included.",
+)
+@click.option(
+    "--strategy",
+    type=click.Choice(["relevance", "recency", "diversity"]),
+    default="relevance",
+    show_default=True,
+    help="What is taken first.",
+)
+@click.option("-k", "--top-k", metavar="N", type=click.IntRange(min=1), help="Hits at the most.")
+@click.option(
+    "--min-relevance",
+    metavar="SHARE",
+    type=click.FloatRange(0, 1),
+    help="Leave out what is less relevant than this, 0 to 1.",
+)
+@click.option(
+    "--mode",
+    type=click.Choice(["hybrid", "dense", "lexical"]),
+    help="By meaning and words, by meaning alone, or by words alone.",
+)
+@where_option
+@click.option(
+    "-f",
+    "--format",
+    "format_name",
+    metavar="NAME",
+    help="The formatter, such as text, markdown, json, xml, or a provider's: see --model.",
+)
+@click.option(
+    "--model",
+    metavar="NAME",
+    help="Print the request to this model, with the query as the message; for the formats "
+    "anthropic, gemini, ollama and openai.",
+)
+@click.option(
+    "--counter",
+    metavar="NAME",
+    default="auto",
+    show_default=True,
+    help="Whose tokens: auto, cl100k_base, o200k_base or approximate.",
+)
+@click.option(
+    "--refresh/--no-refresh",
+    default=True,
+    help="Bring the index up to date first (the default), or ask it as it is.",
+)
+@json_option
+@common_options
+@click.pass_obj
+def command(  # noqa: PLR0913 - one parameter an option
+    session: Session,
+    *,
+    query: str,
+    paths: tuple[str, ...],
+    space_name: str | None,
+    max_tokens: int,
+    strategy: Strategy,
+    top_k: int | None,
+    min_relevance: float | None,
+    mode: str | None,
+    where: tuple[Condition, ...],
+    format_name: str | None,
+    model: str | None,
+    counter: str,
+    refresh: bool,
+    as_json: bool,
+) -> None:
+    """Pack what answers a question into a budget of tokens, each passage with its file and lines.
+
+    The text never has more tokens than --max-tokens. With --model it is the JSON body of a request to
+    that model: the passages in the system prompt, as quoted data, and the question. Nothing found is
+    no error: stderr says why.
+    """
+    from ragloom.cli._output import print_json
+    from ragloom.cli._spaces import choose_space
+    from ragloom.cli.search import bring_up_to_date
+    from ragloom.counting import counter as counter_named
+
+    with choose_space(session.workspace(), space_name, paths) as space:
+        counting = counter_named(counter)
+        formatter = session.host().formatter(format_name) if format_name else space.formatter
+        provider = _provider(space, formatter, format_name, model)
+        if refresh:
+            bring_up_to_date(session, space)
+        context = space.context(
+            query,
+            max_tokens=max_tokens,
+            strategy=strategy,
+            top_k=top_k,
+            min_relevance=min_relevance,
+            mode=mode,
+            where=where,
+            formatter=formatter,
+            counter=counting,
+            provider=provider,
+        )
+    if as_json:
+        print_json(_as_json(context))
+    elif model is not None:
+        print_json(_request(formatter, query, context, model))
+    else:
+        text = context.text or formatter.render(context)
+        click.echo(printable(text) if is_terminal() else text, nl=False)
+    if context.reason:
+        session.note(f"nothing to show: {context.reason}")
+    if session.verbosity > 0:
+        omitted = f", {len(context.omitted)} did not fit" if context.omitted else ""
+        session.note(f"{context.tokens} of {max_tokens} tokens ({counting.name}){omitted}")
+
+
+def _provider(
+    space: Space, formatter: Formatter, format_name: str | None, model: str | None
+) -> str | None:
+    """The name of the provider whose request is to be written; None if none is.
+
+    Raises:
+        UsageError: The format writes no requests.
+    """
+    from ragloom.prompting import RequestFormatter
+
+    name = format_name or space.settings.formatter.name
+    if isinstance(formatter, RequestFormatter):
+        return name
+    if model is not None:
+        raise click.UsageError(
+            f"the format {name!r} writes no requests; 'ragloom plugins' lists formats that do",
+            click.get_current_context(),
+        )
+    return None
+
+
+def _request(formatter: Formatter, query: str, context: Context, model: str) -> Json:
+    from ragloom.prompting import RequestFormatter, build_augmented_prompt
+
+    if not isinstance(formatter, RequestFormatter):
+        raise TypeError(formatter)  # _provider has refused it
+    return formatter.request_body(build_augmented_prompt(query, context), model)
+
+
+def _as_json(context: Context) -> Json:
+    return {
+        "text": context.text,
+        "tokens": context.tokens,
+        "max_tokens": context.max_tokens,
+        "reason": context.reason,
+        "citations": [
+            {
+                "path": citation.path,
+                "start_line": citation.lines.start,
+                "end_line": citation.lines.end,
+                "relevance": round(citation.relevance, 6),
+                "headings": list(citation.headings),
+                "text": citation.text,
+            }
+            for citation in context.citations
+        ],
+        "omitted": [
+            {
+                "path": hit.chunk.uri,
+                "start_line": hit.chunk.lines.start,
+                "end_line": hit.chunk.lines.end,
+                "relevance": round(hit.relevance, 6),
+            }
+            for hit in context.omitted
+        ],
+    }

@@ -1,0 +1,131 @@
+"""``ragloom explain``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from ragloom.cli._group import Command
+from ragloom.cli._options import common_options, json_option, space_option, where_option
+from ragloom.cli._session import Session
+
+if TYPE_CHECKING:
+    from ragloom.explaining import HitExplanation
+    from ragloom.types import Condition, Json
+
+__all__ = ["command"]
+
+
+@click.command(
+    "explain",
+    cls=Command,
+    short_help="Show why a passage is found, or why it is not.",
+    epilog="""\b
+Examples:
+  ragloom explain "How do I log errors?"
+  ragloom explain "How do I log errors?" --expect docs/logging.md""",
+)
+@click.argument("query")
+@click.option("--expect", metavar="PATH", help="A file that should have been found.")
+@click.option("-k", "--top-k", type=click.IntRange(min=1), help="Hits at the most.")
+@click.option("--min-relevance", type=click.FloatRange(0, 1), help="The gate.")
+@click.option("--mode", type=click.Choice(["hybrid", "dense", "lexical"]), help="How to search.")
+@where_option
+@space_option
+@json_option
+@common_options
+@click.pass_obj
+def command(
+    session: Session,
+    *,
+    query: str,
+    expect: str | None,
+    top_k: int | None,
+    min_relevance: float | None,
+    mode: str | None,
+    where: tuple[Condition, ...],
+    space_name: str | None,
+    as_json: bool,
+) -> None:
+    """Show what speaks for each hit of QUERY, and what keeps others away.
+
+    Each line gives the place in the fused order, by meaning and by words, the relevance, and the
+    verdict. The index is asked as it is.
+    """
+    from ragloom.cli._output import print_json, print_table
+    from ragloom.cli._spaces import choose_spaces
+    from ragloom.explaining import explain
+
+    (space,) = choose_spaces(session.workspace(), space_name, ())
+    told = explain(
+        space,
+        query,
+        expect=expect,
+        top_k=top_k,
+        min_relevance=min_relevance,
+        mode=mode,
+        where=where,
+    )
+    if as_json:
+        print_json(
+            {
+                "query": told.query,
+                "words": list(told.words),
+                "candidates": told.candidates,
+                "min_relevance": told.min_relevance,
+                "hits": [_as_json(item) for item in told.hits],
+                "expected": [_as_json(item) for item in told.expected],
+                "reason": told.reason,
+            }
+        )
+        return
+    columns = (
+        "passage",
+        "rank",
+        "by meaning",
+        "by words",
+        "relevance",
+        "cosine",
+        "words",
+        "verdict",
+    )
+    print_table(columns, [_row(item) for item in told.hits])
+    if expect is not None and told.expected:
+        session.note(f"expected {expect}:")
+        print_table(columns, [_row(item) for item in told.expected])
+    if told.reason:
+        session.note(told.reason)
+
+
+def _row(item: HitExplanation) -> list[str]:
+    hit = item.hit
+    return [
+        f"{hit.chunk.uri}:{hit.chunk.lines.start}",
+        str(item.rank),
+        "-" if item.dense_rank is None else str(item.dense_rank),
+        "-" if item.lexical_rank is None else str(item.lexical_rank),
+        f"{hit.relevance:.2f}",
+        "-" if hit.cosine is None else f"{hit.cosine:.2f}",
+        f"{item.evidence.matched} ({item.evidence.coverage:.0%})",
+        item.verdict,
+    ]
+
+
+def _as_json(item: HitExplanation) -> dict[str, Json]:
+    hit = item.hit
+    return {
+        "rank": item.rank,
+        "dense_rank": item.dense_rank,
+        "lexical_rank": item.lexical_rank,
+        "path": hit.chunk.uri,
+        "start_line": hit.chunk.lines.start,
+        "end_line": hit.chunk.lines.end,
+        "score": hit.score,
+        "relevance": hit.relevance,
+        "cosine": hit.cosine,
+        "lexical": hit.lexical,
+        "matched": item.evidence.matched,
+        "coverage": item.evidence.coverage,
+        "verdict": item.verdict,
+    }
