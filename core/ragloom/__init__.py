@@ -21,6 +21,7 @@ from ragloom.protocols import (
     Embeddings,
     Formatter,
     Loader,
+    Reranker,
     Store,
     TokenCounter,
 )
@@ -79,6 +80,7 @@ __all__ = [
     "PluginInfo",
     "Provider",
     "RagloomError",
+    "Reranker",
     "SearchResult",
     "Source",
     "SourceError",

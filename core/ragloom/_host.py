@@ -30,7 +30,7 @@ from ragloom._registry import (
 from ragloom._spelling import did_you_mean
 from ragloom.errors import MissingDependencyError, PluginError, RagloomError
 from ragloom.hookspecs import PROJECT, Provider
-from ragloom.protocols import Chunker, Embedder, Formatter, Loader, Store
+from ragloom.protocols import Chunker, Embedder, Formatter, Loader, Reranker, Store
 
 Status: TypeAlias = Literal["loaded", "failed", "disabled"]
 
@@ -212,6 +212,10 @@ class PluginHost:
     def store(self, name: str, options: Mapping[str, object] | None = None) -> Store:
         """Make a store; as :meth:`chunker`."""
         return cast("Store", self._make("stores", name, options))
+
+    def reranker(self, name: str, options: Mapping[str, object] | None = None) -> Reranker:
+        """Make a reranker; as :meth:`chunker`."""
+        return cast("Reranker", self._make("rerankers", name, options))
 
     def formatter(self, name: str, options: Mapping[str, object] | None = None) -> Formatter:
         """Make a formatter; as :meth:`chunker`."""

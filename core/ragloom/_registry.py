@@ -17,15 +17,16 @@ from typing import Literal, TypeAlias
 from ragloom._spelling import did_you_mean
 from ragloom.errors import PluginError
 from ragloom.hookspecs import Provider
-from ragloom.protocols import Chunker, Embedder, Formatter, Loader, Store
+from ragloom.protocols import Chunker, Embedder, Formatter, Loader, Reranker, Store
 
-Kind: TypeAlias = Literal["chunkers", "embedders", "formatters", "loaders", "stores"]
+Kind: TypeAlias = Literal["chunkers", "embedders", "formatters", "loaders", "rerankers", "stores"]
 
 PROTOCOLS: Mapping[Kind, type] = {
     "chunkers": Chunker,
     "embedders": Embedder,
     "formatters": Formatter,
     "loaders": Loader,
+    "rerankers": Reranker,
     "stores": Store,
 }
 """What a part of each kind must have; a kind's hook is called ``ragloom_<kind>``."""

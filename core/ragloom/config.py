@@ -12,7 +12,8 @@
       decisions: {sources: [docs/adr], store: sqlite}
 
 In the environment a setting ``top_k`` is ``RAGLOOM_TOP_K``, a part ``RAGLOOM_STORE=sqlite`` and an
-option of a part ``RAGLOOM_STORE_PATH=/srv/index.db``.
+option of a part ``RAGLOOM_STORE_PATH=/srv/index.db``. ``reranker: none``, the default, is no reranker;
+its options are kept for whoever names one on the command line.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from ragloom.yamlfile import YamlFile, read_yaml
 
 __all__ = [
     "CONFIG_NAME",
+    "NONE",
     "PARTS",
     "Part",
     "Settings",
@@ -39,7 +41,10 @@ __all__ = [
 ]
 
 CONFIG_NAME = "ragloom.yaml"
-PARTS = ("chunker", "embedder", "store", "formatter")
+PARTS = ("chunker", "embedder", "store", "reranker", "formatter")
+NONE = "none"
+"""The name that stands for no part at all, where there may be none."""
+
 MODES = ("hybrid", "dense", "lexical")
 _ENVIRONMENT = "RAGLOOM_"
 _DEFAULT = "default"
@@ -66,6 +71,8 @@ class SpaceSettings:
         chunker: Where documents are cut.
         embedder: How texts become vectors.
         store: Where chunks are kept.
+        reranker: What reorders the best candidates; ``none`` for their fused order.
+        rerank_depth: Candidates that it reorders.
         formatter: How a context is written.
         mode: ``hybrid``, ``dense`` or ``lexical``.
         top_k: Hits at the most.
@@ -79,6 +86,8 @@ class SpaceSettings:
     chunker: Part = Part(name="heading")
     embedder: Part = Part(name="onnx")
     store: Part = Part(name="milvus")
+    reranker: Part = Part(name=NONE)
+    rerank_depth: int = 30
     formatter: Part = Part(name="text")
     mode: str = "hybrid"
     top_k: int = 5
@@ -255,6 +264,12 @@ def _part(value: Json) -> Part:
     raise ValueError("a part's name, or a mapping with 'name' and its options")
 
 
+def _part_or_none(value: Json) -> Part:
+    if value is None or value is False:
+        return Part(name=NONE)
+    return _part(value)
+
+
 def _loaders(value: Json) -> Mapping[str, str]:
     if isinstance(value, Mapping) and all(isinstance(name, str) for name in value.values()):
         return {
@@ -297,6 +312,8 @@ _PARSERS: Mapping[str, Callable[[Json], object]] = {
     "chunker": _part,
     "embedder": _part,
     "store": _part,
+    "reranker": _part_or_none,
+    "rerank_depth": _count,
     "formatter": _part,
     "mode": _mode,
     "top_k": _count,

@@ -30,6 +30,7 @@ _STATEFUL = re.compile(r"iso2022|hz|utf_?7|hkscs|jisx?_?0213|jis_?2004|utf_16$|u
 # Controls that no text holds: C0 without backspace, tab, line ends, form feed and escape.
 _BINARY = bytes(set(range(32)) - {8, 9, 10, 11, 12, 13, 27})
 _BINARY_SHARE = 0.1
+_BINARY_LEAST = 8
 
 _MOST_DAMAGED = 100
 """Wrong bytes up to which a file is damaged UTF-8; each costs a pass over the rest of the file."""
@@ -136,7 +137,8 @@ def _refuse_binary(content: bytes) -> None:
     """Raise for content in which control characters are more than chance."""
     head = content[:65536]
     controls = len(head) - len(head.translate(None, _BINARY))
-    if controls > len(head) * _BINARY_SHARE and _unmarked_utf16(content) is None:
+    too_many = controls > max(len(head) * _BINARY_SHARE, _BINARY_LEAST)
+    if too_many and _unmarked_utf16(content) is None:
         message = (
             f"binary content: {controls} of its first {len(head)} bytes are control characters"
         )

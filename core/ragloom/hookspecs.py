@@ -23,7 +23,7 @@ from typing import Generic, TypeVar
 
 import pluggy
 
-from ragloom.protocols import Chunker, Embedder, Formatter, Loader, Store
+from ragloom.protocols import Chunker, Embedder, Formatter, Loader, Reranker, Store
 
 PROJECT = "ragloom"
 """The name under which pluggy knows the hooks, and the entry-point group of plugins."""
@@ -88,6 +88,14 @@ def ragloom_embedders() -> Iterable[Provider[Embedder]]:  # type: ignore[empty-b
 @hookspec
 def ragloom_stores() -> Iterable[Provider[Store]]:  # type: ignore[empty-body]
     """Offer stores: parts that keep chunks and vectors.
+
+    Called once when the host is built, without arguments. All results count. Since 0.1.
+    """
+
+
+@hookspec
+def ragloom_rerankers() -> Iterable[Provider[Reranker]]:  # type: ignore[empty-body]
+    """Offer rerankers: parts that read a query and a passage together and score them.
 
     Called once when the host is built, without arguments. All results count. Since 0.1.
     """

@@ -7,7 +7,6 @@ the store nor the model.
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,8 +19,9 @@ import numpy.typing as npt
 from ragloom._journal import Journal
 from ragloom._locking import space_lock
 from ragloom._manifest import FileEntry, Fingerprint, content_hash, fingerprint, unchanged
+from ragloom._storing import Progress, StoreWriter
 from ragloom.chunking import embedded_text, make_chunks
-from ragloom.errors import ModelError, NotIndexedError, SourceError, StoreDamagedError, StoreError
+from ragloom.errors import ModelError, NotIndexedError, SourceError
 from ragloom.protocols import Chunker, Embedder, Embeddings, Loader, Store
 from ragloom.snapshot import NewRow, Snapshot, publish
 from ragloom.types import Chunk, Document, FailedFile, IndexReport, Source
@@ -29,12 +29,7 @@ from ragloom.walking import Found
 
 __all__ = ["Indexer", "Progress", "cut_document", "load_document"]
 
-Progress = Callable[[str, int, int], None]
-"""Called with a stage (``files``, ``chunks``, ``store``), how much is done, and of how much."""
-
-_LOG = logging.getLogger("ragloom")
 _EMBED_AT_ONCE = 256  # chunks; enough to sort by length, few enough for a smooth progress bar
-_WRITE_AT_ONCE = 1000  # chunks a store call
 LOCK_TIMEOUT = 600.0  # seconds to wait for another run
 
 
@@ -114,6 +109,7 @@ class Indexer:
         self._embedder = embedder
         self._store = store
         self._progress = progress or (lambda _stage, _done, _total: None)
+        self._writer = StoreWriter(name, directory, store, self._progress)
 
     def run(self, *, full: bool = False, timeout: float = LOCK_TIMEOUT) -> IndexReport:
         """Bring the index up to date.
@@ -151,16 +147,7 @@ class Indexer:
             NotIndexedError: There is no snapshot to make it from.
         """
         with space_lock(self._directory, timeout=timeout):
-            snapshot = Snapshot.open_current(self._directory)
-            self._open_store(snapshot.meta.dimension)
-            try:
-                self._store.drop()
-                self._store.close()
-                self._open_store(snapshot.meta.dimension)
-                self._upsert(snapshot, range(len(snapshot)), [])
-                return self._store.count()
-            finally:
-                self._store.close()
+            return self._writer.rebuild(Snapshot.open_current(self._directory))
 
     def rebuild_snapshot(self, *, timeout: float = LOCK_TIMEOUT) -> int:
         """Make a generation from the store, without embedding anything.
@@ -172,19 +159,10 @@ class Indexer:
         """
         self._directory.mkdir(parents=True, exist_ok=True)
         with space_lock(self._directory, timeout=timeout):
-            self._store.open(
-                space=self._name,
-                dimension=self._embedder.dimension,
-                directory=self._store_directory(),
-            )
-            try:
-                rows = [
-                    NewRow(chunk=chunk, key=self._key(chunk), vector=vector)
-                    for chunks, vectors in self._store.scan()
-                    for chunk, vector in zip(chunks, vectors, strict=True)
-                ]
-            finally:
-                self._store.close()
+            rows = [
+                NewRow(chunk=chunk, key=self._key(chunk), vector=vector)
+                for chunk, vector in self._writer.read(self._embedder.dimension)
+            ]
             counts: dict[str, int] = {}
             for row in rows:
                 counts[row.chunk.uri] = counts.get(row.chunk.uri, 0) + 1
@@ -323,7 +301,7 @@ class Indexer:
             gone -= {row.chunk.id for row in rows}
         total = int(kept.sum()) + len(rows)
         self._embedder.close()  # its memory is worth more to the store
-        self._write_store(snapshot, kept, rows, gone, journal, total)
+        self._writer.write(snapshot, kept, rows, gone, journal, self._embedder.dimension)
         files = {uri: changes.files[uri] for uri in sorted(changes.files)}
         generation = self._publish(snapshot, kept, rows, files)
         journal.clear()
@@ -381,110 +359,12 @@ class Indexer:
         """Refuse what an embedder must not return, before anything is written."""
         expected = (count, self._embedder.dimension)
         if vectors.shape != expected or vectors.dtype != np.float32:
-            message = f"the embedder returned {vectors.dtype} {vectors.shape} where float32 {expected} was due"
+            returned = f"{vectors.dtype} {vectors.shape}"
+            message = f"the embedder returned {returned} where float32 {expected} was due"
             raise ModelError(message)
         if not np.isfinite(vectors).all():
             message = "the embedder returned numbers that are not finite: nothing was written"
             raise ModelError(message)
-
-    def _write_store(
-        self,
-        snapshot: Snapshot | None,
-        kept: npt.NDArray[np.bool_],
-        rows: Sequence[NewRow],
-        gone: set[str],
-        journal: Journal,
-        total: int,
-    ) -> None:
-        dimension = self._embedder.dimension
-        self._open_store(dimension, changed=self._dimension_changed(snapshot))
-        try:
-            fresh = {row.chunk.id for row in rows}
-            interrupted = journal.touched()
-            journal.touch(fresh | gone)
-            again: list[int] = []
-            if snapshot is not None:
-                known = snapshot.row_of_id
-                again = sorted(
-                    known[name] for name in interrupted if name in known and kept[known[name]]
-                )
-                gone = gone | {
-                    name for name in interrupted if name not in fresh and name not in known
-                }
-            else:
-                gone = interrupted - fresh
-            if snapshot is not None and (
-                snapshot.meta.store != self._store.fingerprint or self._store.count() == 0
-            ):
-                again = [int(row) for row in np.flatnonzero(kept)]
-            self._upsert(snapshot, again, rows)
-            self._store.delete(sorted(gone))
-            if self._store.count() != total:
-                _LOG.warning("%s: the store had lost or kept chunks: written anew", self._name)
-                self._store.drop()
-                self._store.close()
-                self._open_store(dimension)
-                self._upsert(snapshot, [int(row) for row in np.flatnonzero(kept)], rows)
-                if self._store.count() != total:
-                    message = (
-                        f"the store holds {self._store.count()} chunks of {self._name!r} after "
-                        f"{total} were written; the last index goes on answering"
-                    )
-                    raise StoreError(message)
-        finally:
-            self._store.close()
-
-    def _dimension_changed(self, snapshot: Snapshot | None) -> bool:
-        return snapshot is not None and snapshot.meta.dimension != self._embedder.dimension
-
-    def _store_directory(self) -> Path:
-        directory = self._directory / "store"
-        directory.mkdir(parents=True, exist_ok=True)
-        return directory
-
-    def _open_store(self, dimension: int, *, changed: bool = False) -> None:
-        """Open the store; one that is damaged is kept aside, and everything is written anew."""
-        directory = self._store_directory()
-        if changed:
-            snapshot = Snapshot.open_current(self._directory)
-            self._store.open(
-                space=self._name, dimension=snapshot.meta.dimension, directory=directory
-            )
-            self._store.drop()
-            self._store.close()
-        try:
-            self._store.open(space=self._name, dimension=dimension, directory=directory)
-        except StoreDamagedError as error:
-            if not any(directory.iterdir()):
-                raise
-            aside = directory.with_name(f"store.damaged-{time.strftime('%Y%m%d-%H%M%S')}")
-            directory.rename(aside)
-            _LOG.warning("%s: %s; kept as %s and written anew", self._name, error, aside)
-            self._store.open(
-                space=self._name, dimension=dimension, directory=self._store_directory()
-            )
-
-    def _upsert(
-        self, snapshot: Snapshot | None, again: Sequence[int], rows: Sequence[NewRow]
-    ) -> None:
-        """Write rows of ``snapshot`` as they are, then new ones."""
-        total = len(again) + len(rows)
-        done = 0
-        if snapshot is not None:
-            for start in range(0, len(again), _WRITE_AT_ONCE):
-                part = list(again[start : start + _WRITE_AT_ONCE])
-                self._progress("store", done, total)
-                self._store.upsert([snapshot.chunk(row) for row in part], snapshot.vectors[part])
-                done += len(part)
-        for start in range(0, len(rows), _WRITE_AT_ONCE):
-            batch = rows[start : start + _WRITE_AT_ONCE]
-            self._progress("store", done, total)
-            self._store.upsert(
-                [row.chunk for row in batch],
-                np.ascontiguousarray([row.vector for row in batch], np.float32),
-            )
-            done += len(batch)
-        self._progress("store", total, total)
 
     def _publish(
         self,
@@ -493,9 +373,12 @@ class Indexer:
         rows: Sequence[NewRow],
         files: Mapping[str, FileEntry],
     ) -> int:
+        dimension_changed = (
+            snapshot is not None and snapshot.meta.dimension != self._embedder.dimension
+        )
         return publish(
             self._directory,
-            previous=None if self._dimension_changed(snapshot) else snapshot,
+            previous=None if dimension_changed else snapshot,
             kept=kept,
             rows=rows,
             files=files,

@@ -191,6 +191,28 @@ class Store(Protocol):
 
 
 @runtime_checkable
+class Reranker(Protocol):
+    """Reads a query and a passage together, and says how well the one answers the other."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes with whatever changes the scores."""
+
+    def rerank(self, query: str, passages: Sequence[str]) -> Sequence[float]:
+        """A finite score for every passage, in the order given; higher is better.
+
+        Scores of one reranker can be compared with each other and with nothing else. That of a passage
+        does not depend on the passages beside it. No passages, no scores, and no model is loaded.
+
+        Raises:
+            ModelError: The model cannot be loaded or does not answer.
+        """
+
+    def close(self) -> None:
+        """Give the memory back. The next call loads the model again."""
+
+
+@runtime_checkable
 class Formatter(Protocol):
     """Writes a context as text for a model or for a program."""
 

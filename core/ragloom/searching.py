@@ -1,6 +1,6 @@
-"""Query to hits: dense and lexical candidates, fused into an order, gated on relevance.
+"""Query to hits: dense and lexical candidates, fused into an order, reranked, gated on relevance.
 
-The fused score only orders. Whether a hit is shown is decided by its relevance, an absolute number
+The score, fused or a reranker's, only orders. Whether a hit is shown is decided by its relevance, an absolute number
 (:mod:`ragloom.relevance`).
 """
 
@@ -8,19 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
 
 from ragloom.errors import NotIndexedError
 from ragloom.filters import matches
-from ragloom.protocols import Embedder, Embeddings, Store
+from ragloom.protocols import Embedder, Embeddings, Reranker, Store
 from ragloom.relevance import (
     DEFAULT_CALIBRATION,
     LEXICAL_CALIBRATION,
     relevance,
     word_evidence,
 )
+from ragloom.reranking import RERANK_DEPTH, reranked
 from ragloom.snapshot import Snapshot
 from ragloom.types import Calibration, Condition, Hit, SearchResult
 
@@ -60,6 +62,8 @@ def search(
     embedder: Embedder | None,
     native: Store | None = None,
     calibration: Calibration | None = None,
+    reranker: Reranker | None = None,
+    rerank_depth: int = RERANK_DEPTH,
     mode: str = "hybrid",
     top_k: int = 5,
     min_relevance: float = 0.3,
@@ -74,6 +78,8 @@ def search(
         embedder: The one that made the snapshot; not needed in mode ``lexical``.
         native: An open store that is asked for the nearest chunks instead of the snapshot.
         calibration: Instead of the embedder's own.
+        reranker: Reorders the best candidates; see :func:`~ragloom.reranking.reranked` for the scores.
+        rerank_depth: How many of them.
         mode: ``hybrid``, ``dense`` or ``lexical``.
         top_k: Hits at the most.
         min_relevance: Hits below it are left out.
@@ -81,6 +87,7 @@ def search(
 
     Raises:
         NotIndexedError: The snapshot was made with another model.
+        ModelError: A model does not answer.
     """
     ranking = rank(
         query, snapshot=snapshot, embedder=embedder, native=native, mode=mode, where=where
@@ -88,6 +95,13 @@ def search(
     nothing = SearchResult(query=query, space=space, generation=snapshot.meta.generation)
     if ranking.reason:
         return replace(nothing, reason=ranking.reason)
+    if reranker is not None:
+        head = islice(ranked_hits(snapshot, ranking, embedder, calibration), rerank_depth)
+        # What the gate keeps out need not be read: the order of the others is the same without it.
+        places = [at for at, hit in enumerate(head) if hit.relevance >= min_relevance]
+        ranking = reranked(
+            query, snapshot=snapshot, ranking=ranking, reranker=reranker, places=places
+        )
     hits: list[Hit] = []
     best = 0.0
     for seen, hit in enumerate(ranked_hits(snapshot, ranking, embedder, calibration)):

@@ -372,6 +372,14 @@ def test_hook_ragloom_stores(make_plugin):
     assert host.store("shelf") is store
 
 
+def test_hook_ragloom_rerankers(make_plugin):
+    reranker = Part(rerank=None, fingerprint=None, close=None)
+    host = PluginHost({"mine": make_plugin(rerankers=[provide("cross", reranker)])})
+
+    assert host.reranker("cross") is reranker
+    assert host.plugins()[0].provides == {"rerankers": ("cross",)}
+
+
 def test_hook_ragloom_formatters(make_plugin):
     formatter = Part(render=None)
     host = PluginHost({"mine": make_plugin(formatters=[provide("xml", formatter)])})

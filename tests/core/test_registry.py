@@ -48,6 +48,7 @@ def test_every_kind_is_told_in_the_singular():
         "embedder",
         "formatter",
         "loader",
+        "reranker",
         "store",
     ]
 

@@ -12,6 +12,7 @@ from ragloom import (
     PluginHost,
     PluginInfo,
     Provider,
+    Reranker,
     Store,
     hookimpl,
 )
@@ -24,6 +25,7 @@ def parts(host: PluginHost) -> None:
     assert_type(host.chunker("heading", {"levels": (1, 2)}), Chunker)
     assert_type(host.embedder("onnx", {"threads": "2"}), Embedder)
     assert_type(host.store("milvus"), Store)
+    assert_type(host.reranker("onnx", {"model": "folder"}), Reranker)
     assert_type(host.formatter("text"), Formatter)
     assert_type(host.plugins(), tuple[PluginInfo, ...])
 

@@ -8,7 +8,7 @@ from typing import Protocol
 import pytest
 
 from ragloom.hookspecs import Provider, hookimpl
-from ragloom.protocols import Chunker, Embedder, Formatter, Loader, Store
+from ragloom.protocols import Chunker, Embedder, Formatter, Loader, Reranker, Store
 
 __all__ = ["MakePlugin", "make_plugin"]
 
@@ -23,6 +23,7 @@ class MakePlugin(Protocol):
         chunkers: Iterable[Provider[Chunker]] | None = None,
         embedders: Iterable[Provider[Embedder]] | None = None,
         stores: Iterable[Provider[Store]] | None = None,
+        rerankers: Iterable[Provider[Reranker]] | None = None,
         formatters: Iterable[Provider[Formatter]] | None = None,
     ) -> object:
         """A plugin that implements a hook for every argument that is not None."""

@@ -49,7 +49,8 @@ class SentenceChunker:
         text = document.text
         starts = [*sentence_starts(text), len(text)]
         position = done = 0
-        while position < len(text):
+        last = len(text.rstrip())
+        while done < last:
             reach = position + self._size
             index = bisect_right(starts, reach) - 1
             whole = index >= 0 and starts[index] > done
@@ -67,8 +68,6 @@ class SentenceChunker:
         self, text: str, starts: list[int], position: int, end: int, *, whole: bool
     ) -> int:
         """Where the chunk after ``position`` to ``end`` begins: in it, or at its end."""
-        if end >= len(text):
-            return len(text)
         earliest = max(end - self._overlap, position + 1)
         if whole:
             return starts[bisect_left(starts, earliest)]

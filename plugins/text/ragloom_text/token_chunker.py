@@ -70,14 +70,15 @@ class TokenChunker:
         tokens = [start for start, _ in counter.spans(text)]
         edges = _Edges(text)
         position = 0
-        while position < len(text):
+        last = len(text.rstrip())
+        while position < last:
             end = self._end(text, tokens, position, budget, edges)
             span = stripped(text, position, end)
             if span is not None:
                 # Blanks that are part of the repeated tokens stay.
                 yield Piece(span=span._replace(start=position) if self._overlap else span)
                 end = span.end if self._overlap else end
-            if not text[end:].strip():
+            if end >= last:
                 return
             position = self._overlapping(text, tokens, position, end, counter)
 

@@ -1,14 +1,15 @@
-"""Formatters ``text``, ``markdown`` and ``json``."""
+"""Formatters that write passages."""
 
 import json
 import re
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
 from ragloom import Citation, Context, Lines, PluginHost
 
-NAMES = ("json", "markdown", "text")
+NAMES = ("anthropic", "gemini", "json", "markdown", "ollama", "openai", "text", "xml")
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +32,7 @@ def context(*citations, reason=""):
     return Context(citations=citations, reason=reason)
 
 
-def test_the_three_are_offered(host):
+def test_they_are_offered(host):
     (plugin,) = (plugin for plugin in host.plugins() if plugin.name == "formats")
     assert plugin.provides == {"formatters": NAMES}
 
@@ -88,6 +89,19 @@ def test_json(host):
     }
 
 
+def test_xml(host):
+    rendered = host.formatter("xml").render(
+        context(cite("a < b && c -> d\n"), cite("]]>\r\n", lines=(7, 7), headings=()))
+    )
+    assert rendered == (
+        "<passages>\n"
+        '<passage index="1" path="docs/a.md" lines="3-9" relevance="0.51"'
+        ' headings="Guide > Logging">a &lt; b &amp;&amp; c -> d\n</passage>\n'
+        '<passage index="2" path="docs/a.md" lines="7-7" relevance="0.51">]]&gt;&#13;\n</passage>\n'
+        "</passages>\n"
+    )
+
+
 def test_no_citation_is_an_empty_text(host):
     empty = context(reason="nothing is relevant")
     assert host.formatter("text").render(empty) == ""
@@ -96,6 +110,12 @@ def test_no_citation_is_an_empty_text(host):
         "passages": [],
         "reason": "nothing is relevant",
     }
+    rendered = host.formatter("xml").render(context(reason='a "b" <c>'))
+    assert 'a "b" <c>' == parse_xml(rendered).get("reason")
+
+
+def parse_xml(rendered):
+    return ElementTree.fromstring(rendered)  # noqa: S314 - of our own making
 
 
 def test_text_cannot_close_its_delimiters(host):
@@ -155,6 +175,22 @@ def parse_markdown(rendered):
     return [token.content for token in MarkdownIt().parse(rendered) if token.type == "fence"]
 
 
+def xml_holds(text):
+    return re.sub("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "\ufffd", text)
+
+
+def test_titles_are_written_once(host):
+    shown = context(
+        cite("## Logging ##\nOnce."), cite("Twice.", lines=(11, 11)), cite("x", headings=("Other",))
+    )
+    text = host.formatter("text").render(shown)
+    assert [
+        "===== [1] docs/a.md:3-9 | Guide =====",
+        "===== [2] docs/a.md:11 =====",
+        "===== [3] docs/a.md:3-9 | Other =====",
+    ] == re.findall(r"^=+ \[.*$", text, re.MULTILINE)
+
+
 def test_whatever_a_passage_holds_it_comes_back_whole(host):
     hypothesis = pytest.importorskip("hypothesis")
     pytest.importorskip("markdown_it")
@@ -177,5 +213,7 @@ def test_whatever_a_passage_holds_it_comes_back_whole(host):
         assert parse_markdown(host.formatter("markdown").render(shown)) == closed
         passages = json.loads(host.formatter("json").render(shown))["passages"]
         assert [passage["text"] for passage in passages] == texts
+        parsed = parse_xml(host.formatter("xml").render(shown))
+        assert [passage.text or "" for passage in parsed] == [xml_holds(text) for text in texts]
 
     holds()

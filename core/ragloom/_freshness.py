@@ -1,0 +1,87 @@
+"""Holding what was found against the disk: is it still there, and where?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from ragloom._manifest import FileEntry, content_hash, unchanged
+from ragloom.chunking import make_chunks
+from ragloom.decoding import decode
+from ragloom.errors import MissingDependencyError, SourceError
+from ragloom.protocols import Loader, TokenCounter
+from ragloom.types import Chunk, Hit, Piece, SearchResult, Source, Span
+from ragloom.verifying import verify_chunks
+
+__all__ = ["follow", "proof", "text_of"]
+
+_READ_WHOLE = 1 << 23  # bytes of a file that is read for the blanks between two of its passages
+
+
+def follow(
+    result: SearchResult,
+    *,
+    root: Path,
+    files: Mapping[str, FileEntry],
+    loaders: Mapping[str, Loader],
+    counter: TokenCounter,
+) -> SearchResult:
+    """Follow hits whose file has changed; leave out those that it no longer holds."""
+    found = [
+        _followed(hit, root / hit.chunk.uri, files[hit.chunk.uri], loaders, counter)
+        for hit in result.hits
+    ]
+    hits = tuple(hit for hit in found if hit is not None)
+    lost = len(result.hits) - len(hits)
+    if not lost:
+        return replace(result, hits=hits)
+    reason = f"{lost} of {len(result.hits)} hits left out: their files have changed since"
+    return replace(result, hits=hits, reason=f"{reason}; run 'ragloom index'")
+
+
+def _followed(
+    hit: Hit, path: Path, entry: FileEntry, loaders: Mapping[str, Loader], counter: TokenCounter
+) -> Hit | None:
+    """The hit as its file stands now; None when the file is gone or no longer says it."""
+    chunk = hit.chunk
+    try:
+        if unchanged(entry, path.stat()):
+            return hit
+        content = path.read_bytes()
+        if content_hash(content) == entry.content_hash:
+            return hit
+        document = loaders[path.suffix.lower()].load(Source(uri=chunk.uri, path=path), content)
+    except (OSError, KeyError, SourceError):
+        return None
+    place = document.text.find(chunk.text)
+    if place < 0 or document.text.find(chunk.text, place + 1) >= 0:
+        return None
+    piece = Piece(span=Span(place, place + len(chunk.text)), headings=chunk.headings)
+    (moved,) = make_chunks(document, [piece], counter)
+    now = replace(chunk, span=moved.span, lines=moved.lines, bytes=moved.bytes)
+    return replace(hit, chunk=now)
+
+
+def proof(
+    uri: str, path: Path, chunks: Sequence[Chunk], loaders: Mapping[str, Loader]
+) -> Sequence[str | None]:
+    """For each chunk of a file, why it is not what the file says now; None where it is."""
+    try:
+        loader = loaders[path.suffix.lower()]
+        document = loader.load(Source(uri=uri, path=path), path.read_bytes())
+    except FileNotFoundError:
+        return ["the file is gone"] * len(chunks)
+    except (OSError, KeyError, SourceError) as error:
+        return [f"the file cannot be read: {error}"] * len(chunks)
+    return verify_chunks(chunks, document)
+
+
+def text_of(path: Path) -> str | None:
+    """The decoded text of a file; None where it has none, or is too large to be read for it."""
+    try:
+        if path.stat().st_size > _READ_WHOLE:
+            return None
+        return decode(path.read_bytes()).text
+    except (OSError, SourceError, MissingDependencyError):
+        return None

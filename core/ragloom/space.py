@@ -1,0 +1,471 @@
+"""A space: one named index, and everything that can be asked of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from ragloom._freshness import follow, proof, text_of
+from ragloom.calibrating import CALIBRATION_NAME, read_calibration
+from ragloom.config import SpaceSettings
+from ragloom.errors import NotIndexedError, SourceError, StoreDamagedError
+from ragloom.indexing import LOCK_TIMEOUT, Indexer, Progress, cut_document, load_document
+from ragloom.protocols import Formatter, Store, TokenCounter
+from ragloom.snapshot import Snapshot, current_generation
+from ragloom.types import (
+    Calibration,
+    Chunk,
+    Condition,
+    Context,
+    Document,
+    IndexReport,
+    SearchResult,
+    Source,
+    StaleChunk,
+    VerifyReport,
+)
+from ragloom.walking import resolve_roots
+from ragloom.wiring import Wiring
+
+if TYPE_CHECKING:
+    from ragloom.context import Strategy
+    from ragloom.searching import Ranking
+    from ragloom.workspace import Workspace
+
+__all__ = ["RECORD_NAME", "Space", "SpaceStatus"]
+
+RECORD_NAME = "space.json"  # the sources of a space that no settings file declares
+_POOL = 4  # hits to choose from, for each one wanted, where they should differ
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpaceStatus:
+    """What is in an index.
+
+    Attributes:
+        name: The space.
+        generation: The snapshot that answers, 0 for none.
+        files: Files indexed.
+        chunks: Chunks indexed.
+        bytes: What the space's folder takes on the disk.
+        created: When the snapshot was made, in seconds since 1970; 0 for none.
+        settings: How the space is made.
+    """
+
+    name: str
+    generation: int
+    files: int
+    chunks: int
+    bytes: int
+    created: float
+    settings: SpaceSettings
+
+
+class Space(Wiring):
+    """One named index. A context manager: leaving it gives the model's memory back."""
+
+    def __init__(self, workspace: Workspace, name: str, settings: SpaceSettings) -> None:
+        super().__init__(workspace.host, settings, workspace.root)
+        self.workspace = workspace
+        self.name = name
+        self._snapshot: Snapshot | None = None
+        self._reading: Store | None = None
+
+    def __enter__(self) -> Self:
+        """The space itself."""
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Close it."""
+        self.close()
+
+    def close(self) -> None:
+        """Give the model's memory back and let go of a server; the next search starts them again."""
+        if self._reading is not None:
+            self._reading.close()
+            self._reading = None
+        if "embedder" in self.__dict__:
+            self.embedder.close()
+
+    @property
+    def directory(self) -> Path:
+        """The folder of this index."""
+        return self.workspace.state / "spaces" / self.name
+
+    def index(
+        self,
+        *,
+        full: bool = False,
+        progress: Progress | None = None,
+        timeout: float = LOCK_TIMEOUT,
+    ) -> IndexReport:
+        """Bring the index up to date with the files.
+
+        Args:
+            full: Read and cut every file again, changed or not.
+            progress: Called with a stage, how much of it is done, and of how much.
+            timeout: Seconds to wait for another run on the same space.
+
+        Raises:
+            SourceError: A source does not exist.
+            StoreLockedError: Another run did not finish in time.
+            StoreError: The store failed; the last index goes on answering.
+            ModelError: The model failed; nothing was written.
+        """
+        resolve_roots(self.settings.sources, self.workspace.root)  # before anything is created
+        self._prepare()
+        return self._indexer(progress).run(full=full, timeout=timeout)
+
+    def repair(self, *, progress: Progress | None = None) -> int:
+        """Make the store again from the snapshot, or the snapshot from the store; nothing is embedded.
+
+        What is damaged is kept aside, never deleted.
+
+        Returns:
+            Chunks in the index.
+
+        Raises:
+            NotIndexedError: There is neither.
+        """
+        if not self.directory.is_dir():
+            message = f"nothing is indexed in {self.name!r} yet: run 'ragloom index'"
+            raise NotIndexedError(message)
+        self._prepare()
+        indexer = self._indexer(progress)
+        try:
+            Snapshot.open_current(self.directory)
+        except (NotIndexedError, StoreDamagedError):
+            return indexer.rebuild_snapshot()
+        return indexer.rebuild_store()
+
+    def cut(
+        self, paths: Sequence[str | os.PathLike[str]]
+    ) -> Iterator[tuple[Document, list[Chunk]]]:
+        """How files are cut; nothing is indexed.
+
+        Args:
+            paths: Files, relative to the current folder.
+
+        Raises:
+            SourceError: A file cannot be read, or no loader reads its kind.
+        """
+        for path in map(Path, paths):
+            loader = self.loaders.get(path.suffix.lower())
+            if loader is None:
+                message = f"{path}: no loader reads this kind of file"
+                raise SourceError(message)
+            uri = os.path.relpath(path.resolve(), self.workspace.root).replace(os.sep, "/")
+            try:
+                content = path.read_bytes()
+            except OSError as error:
+                message = f"{path}: cannot be read: {error.strerror or error}"
+                raise SourceError(message) from error
+            document = load_document(Source(uri=uri, path=path), content, loader)
+            yield document, cut_document(document, self.chunker, self.embedder)
+
+    def verify(self, *, progress: Progress | None = None) -> VerifyReport:
+        """Read every indexed file again and prove each of its chunks.
+
+        Args:
+            progress: Called with ``files``, how many are done, and of how many.
+
+        Raises:
+            NotIndexedError: Nothing is indexed yet.
+        """
+        snapshot = self.snapshot()
+        chunks_of: dict[str, list[Chunk]] = {}
+        for row in range(len(snapshot)):
+            chunk = snapshot.chunk(row)
+            chunks_of.setdefault(chunk.uri, []).append(chunk)
+        stale: list[StaleChunk] = []
+        for number, (uri, chunks) in enumerate(chunks_of.items()):
+            if progress:
+                progress("files", number, len(chunks_of))
+            for chunk, why in zip(
+                chunks, proof(uri, self.workspace.root / uri, chunks, self.loaders), strict=True
+            ):
+                if why is not None:
+                    stale.append(StaleChunk(path=uri, lines=chunk.lines, why=why))
+        if progress:
+            progress("files", len(chunks_of), len(chunks_of))
+        exact = len(snapshot) - len(stale)
+        return VerifyReport(chunks=len(snapshot), exact=exact, stale=tuple(stale))
+
+    def snapshot(self) -> Snapshot:
+        """The generation that answers now; opened again only when a newer one was published.
+
+        Raises:
+            NotIndexedError: Nothing is indexed yet.
+        """
+        if self._snapshot is None or self._snapshot.meta.generation != current_generation(
+            self.directory
+        ):
+            self._snapshot = Snapshot.open_current(self.directory)
+        return self._snapshot
+
+    def search(
+        self,
+        query: str,
+        *,
+        top_k: int | None = None,
+        min_relevance: float | None = None,
+        mode: str | None = None,
+        where: Sequence[Condition] = (),
+    ) -> SearchResult:
+        """Ask the index as it is; call :meth:`index` first to bring it up to date.
+
+        Args:
+            query: In words.
+            top_k: Hits at the most.
+            min_relevance: What is less relevant, 0 to 1, is left out.
+            mode: ``hybrid``, ``dense`` or ``lexical``.
+            where: Conditions that every hit passes.
+
+        Raises:
+            NotIndexedError: Nothing is indexed yet, or another model did it.
+        """
+        audit = self.workspace.audit
+        started = time.perf_counter()
+        result = self._found(query, top_k, min_relevance, mode, where)
+        audit.record(
+            "search",
+            query,
+            space=self.name,
+            generation=result.generation,
+            hits=result.hits,
+            seconds=time.perf_counter() - started,
+            reason=result.reason,
+        )
+        return result
+
+    def context(
+        self,
+        query: str,
+        *,
+        max_tokens: int = 4000,
+        strategy: Strategy = "relevance",
+        top_k: int | None = None,
+        min_relevance: float | None = None,
+        mode: str | None = None,
+        where: Sequence[Condition] = (),
+        formatter: Formatter | None = None,
+        counter: TokenCounter | None = None,
+        provider: str | None = None,
+    ) -> Context:
+        """Ask the index as it is, and pack what it finds into a budget.
+
+        Args:
+            query: In words.
+            max_tokens: What the text of the context may have at the most, in tokens of ``counter``.
+            strategy: ``relevance``, ``recency`` or ``diversity``; see
+                :func:`~ragloom.context.build_context`. Diversity chooses among more hits.
+            top_k: Hits at the most.
+            min_relevance: What is less relevant, 0 to 1, is left out.
+            mode: ``hybrid``, ``dense`` or ``lexical``.
+            where: Conditions that every hit passes.
+            formatter: Writes the passages; the settings' own by default.
+            counter: Counts the tokens; see :func:`~ragloom.context.build_context`.
+            provider: Who is to be shown the context, for the audit log.
+
+        Raises:
+            NotIndexedError: Nothing is indexed yet, or another model did it.
+            ConfigError: There is no such strategy.
+        """
+        from ragloom.context import build_context
+
+        audit = self.workspace.audit
+        started = time.perf_counter()
+        wanted = self.settings.top_k if top_k is None else top_k
+        varied = strategy == "diversity"
+        result = self._found(
+            query, wanted * _POOL if varied else wanted, min_relevance, mode, where
+        )
+        snapshot = self.snapshot()
+        rows = [snapshot.row_of_id[hit.chunk.id] for hit in result.hits] if varied else []
+        context = build_context(
+            result.hits,
+            max_tokens=max_tokens,
+            strategy=strategy,
+            counter=counter,
+            formatter=formatter or self.formatter,
+            read_text=lambda uri: text_of(self.workspace.root / uri),
+            root=self.workspace.root,
+            modified={hit.chunk.uri: snapshot.files[hit.chunk.uri].modified for hit in result.hits},
+            vectors=snapshot.vectors[rows] if rows else None,
+            limit=wanted,
+            reason=result.reason,
+        )
+        audit.record(
+            "context",
+            query,
+            space=self.name,
+            generation=result.generation,
+            hits=context.hits,
+            seconds=time.perf_counter() - started,
+            reason=context.reason,
+            sources=len(context.citations),
+            tokens=context.tokens,
+            provider=provider,
+        )
+        return context
+
+    def rank(
+        self, query: str, *, mode: str | None = None, where: Sequence[Condition] = ()
+    ) -> Ranking:
+        """The candidates of a query in their order, without a gate; rows are :meth:`snapshot`'s.
+
+        Raises:
+            NotIndexedError: Nothing is indexed yet, or another model did it.
+        """
+        from ragloom.searching import rank
+
+        mode = mode or self.settings.mode
+        return rank(
+            query,
+            snapshot=self.snapshot(),
+            embedder=None if mode == "lexical" else self.embedder,
+            native=None if mode == "lexical" else self._native(),
+            mode=mode,
+            where=where,
+        )
+
+    def calibration(self) -> Calibration | None:
+        """What ``ragloom calibrate`` fitted to this index with this model; None if it did not."""
+        return read_calibration(self.directory, self.embedder.fingerprint)
+
+    def calibrate(self, off_topic: Sequence[str]) -> Calibration:
+        """Fit the scale of relevance to this index, and keep it.
+
+        Args:
+            off_topic: Queries that the documents cannot answer, 20 or more.
+
+        Raises:
+            NotIndexedError: Nothing is indexed yet.
+            ConfigError: Too few of the queries found anything to compare.
+        """
+        from ragloom.calibrating import fit_to_corpus, write_calibration
+        from ragloom.relevance import DEFAULT_CALIBRATION
+
+        self.reset_calibration()
+        fitted = fit_to_corpus(
+            self.embedder.calibration or DEFAULT_CALIBRATION,
+            lambda query: self.search(query, mode="hybrid", min_relevance=0.0),
+            off_topic,
+            source=f"fitted to {self.name!r} with {len(off_topic)} off-topic queries",
+        )
+        write_calibration(self.directory, self.embedder.fingerprint, fitted)
+        return fitted
+
+    def reset_calibration(self) -> None:
+        """Go back to the embedder's own calibration."""
+        (self.directory / CALIBRATION_NAME).unlink(missing_ok=True)
+
+    def status(self) -> SpaceStatus:
+        """What is in the index; no store and no model is opened."""
+        try:
+            snapshot = self.snapshot()
+        except NotIndexedError:
+            return SpaceStatus(
+                name=self.name,
+                generation=0,
+                files=0,
+                chunks=0,
+                bytes=0,
+                created=0.0,
+                settings=self.settings,
+            )
+        size = sum(entry.stat().st_size for entry in self.directory.rglob("*") if entry.is_file())
+        return SpaceStatus(
+            name=self.name,
+            generation=snapshot.meta.generation,
+            files=len(snapshot.files),
+            chunks=len(snapshot),
+            bytes=size,
+            created=snapshot.meta.created,
+            settings=self.settings,
+        )
+
+    def _found(
+        self,
+        query: str,
+        top_k: int | None,
+        min_relevance: float | None,
+        mode: str | None,
+        where: Sequence[Condition],
+    ) -> SearchResult:
+        from ragloom.searching import search
+
+        mode = mode or self.settings.mode
+        result = search(
+            query,
+            space=self.name,
+            snapshot=self.snapshot(),
+            embedder=None if mode == "lexical" else self.embedder,
+            native=None if mode == "lexical" else self._native(),
+            calibration=self.calibration(),
+            mode=mode,
+            top_k=self.settings.top_k if top_k is None else top_k,
+            min_relevance=(self.settings.min_relevance if min_relevance is None else min_relevance),
+            where=where,
+        )
+        return follow(
+            result,
+            root=self.workspace.root,
+            files=self.snapshot().files,
+            loaders=self.loaders,
+            counter=self.embedder.counter,
+        )
+
+    def _native(self) -> Store | None:
+        """The store, open for searching, where it answers searches itself."""
+        if self.store.read != "native":
+            return None
+        if self._reading is None:
+            snapshot = self.snapshot()
+            self._reading = self.new_store()
+            self._reading.open(
+                space=self.name,
+                dimension=snapshot.meta.dimension,
+                directory=self.directory / "store",
+            )
+        return self._reading
+
+    def _prepare(self) -> None:
+        self.directory.mkdir(parents=True, exist_ok=True)
+        ignore = self.workspace.state / ".gitignore"
+        if not ignore.exists():
+            ignore.write_text(
+                "# Made by ragloom; can be made again by 'ragloom index'.\n*\n", "utf-8"
+            )
+        record = self.directory / RECORD_NAME
+        if self.settings.sources == self.workspace.settings.space(self.name).sources:
+            record.unlink(missing_ok=True)
+            return
+        text = json.dumps({"sources": self.settings.sources})
+        if not record.is_file() or record.read_text("utf-8") != text:
+            temporary = record.with_suffix(".tmp")
+            temporary.write_text(text, "utf-8")
+            temporary.replace(record)
+
+    def _indexer(self, progress: Progress | None) -> Indexer:
+        return Indexer(
+            name=self.name,
+            directory=self.directory,
+            walk=self.walk,
+            loaders=self.loaders,
+            chunker=self.chunker,
+            embedder=self.embedder,
+            store=self.store,
+            progress=progress,
+        )

@@ -1,0 +1,90 @@
+"""The parts of a space, made from its settings when they are first asked for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+
+from ragloom._host import PluginHost
+from ragloom.config import Part, SpaceSettings
+from ragloom.protocols import Chunker, Embedder, Formatter, Loader, Store
+from ragloom.types import Json
+from ragloom.walking import Found, resolve_roots, walk
+
+__all__ = ["Wiring"]
+
+
+class Wiring:
+    """Which plugin's parts a space uses.
+
+    Args:
+        host: Makes the parts.
+        settings: Names them.
+        root: The workspace's folder, which relative paths of stores are relative to.
+    """
+
+    def __init__(self, host: PluginHost, settings: SpaceSettings, root: Path) -> None:
+        self._host = host
+        self._root = root
+        self.settings = settings
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        """The part that turns texts into vectors."""
+        part = self.settings.embedder
+        return self._host.embedder(part.name, part.options)
+
+    @cached_property
+    def chunker(self) -> Chunker:
+        """The part that says where documents are cut."""
+        part = self.settings.chunker
+        return self._host.chunker(part.name, part.options)
+
+    @cached_property
+    def store(self) -> Store:
+        """The part that keeps chunks; closed, except while an index run writes."""
+        return self.new_store()
+
+    @cached_property
+    def formatter(self) -> Formatter:
+        """The part that writes a context as text."""
+        part = self.settings.formatter
+        return self._host.formatter(part.name, part.options)
+
+    @cached_property
+    def loaders(self) -> Mapping[str, Loader]:
+        """Loaders by file ending; the settings decide where two plugins read the same ending."""
+        made = self._host.loaders()
+        by_ending: dict[str, Loader] = {}
+        for name in sorted(made):
+            for ending in made[name].suffixes:
+                by_ending.setdefault(ending, made[name])
+        for ending, name in self.settings.loaders.items():
+            by_ending[ending] = self._host.loader(name)
+        return by_ending
+
+    def walk(self) -> Iterator[Found]:
+        """The files of this space, as they are now."""
+        loaders = self.loaders
+        return walk(
+            resolve_roots(self.settings.sources, self._root),
+            base=self._root,
+            wanted=lambda name: os.path.splitext(name)[1].lower() in loaders,
+            include=self.settings.include,
+            exclude=self.settings.exclude,
+        )
+
+    def new_store(self) -> Store:
+        """Another object for the same store; its local path counts from the workspace."""
+        part = self.settings.store
+        return self._host.store(part.name, self._anchored(part))
+
+    def _anchored(self, part: Part) -> Mapping[str, Json]:
+        options = dict(part.options)
+        for key in ("path", "uri"):
+            value = options.get(key)
+            if isinstance(value, str) and value and ":" not in value:
+                options[key] = str(self._root / Path(value).expanduser())
+        return options

@@ -1,0 +1,170 @@
+import json
+import logging
+import multiprocessing
+import os
+import statistics
+import time
+
+import pytest
+
+from ragloom import Chunk, ConfigError, Hit, Lines, Span
+from ragloom.audit import AuditLog, AuditSettings, audit_settings, read_log
+
+HIT = Hit(
+    chunk=Chunk(
+        id="1", uri="a.md", text="secret text", span=Span(0, 11), lines=Lines(3, 4), bytes=Span(0, 11)
+    ),
+    score=0.75,
+    relevance=0.5,
+)
+
+
+def record(log, query="how?", **more):
+    given = {"space": "docs", "generation": 2, "hits": [HIT], "seconds": 0.0123, **more}
+    log.record("context", query, **given)
+
+
+def lines(path):
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def test_a_line_says_what_was_asked_and_found_and_no_text(tmp_path):
+    log = AuditLog(AuditSettings(), tmp_path)
+    record(log, tokens=77, sources=1, provider="ollama")
+    (line,) = lines(tmp_path / ".ragloom" / "audit.jsonl")
+    moment = line.pop("time")
+    assert moment.endswith("+00:00")
+    assert {
+        "operation": "context",
+        "space": "docs",
+        "generation": 2,
+        "query": "how?",
+        "hits": [
+            {"path": "a.md", "start_line": 3, "end_line": 4, "score": 0.75, "relevance": 0.5}
+        ],
+        "sources": 1,
+        "tokens": 77,
+        "milliseconds": 12.3,
+        "reason": "",
+        "provider": "ollama",
+    } == line
+
+
+def test_queries_can_be_kept_out(tmp_path):
+    record(AuditLog(AuditSettings(queries="hash", path="a"), tmp_path), "How do I log?\ud800")
+    record(AuditLog(AuditSettings(queries="none", path="b"), tmp_path), "How do I log?")
+    (hashed,), (silent,) = lines(tmp_path / "a"), lines(tmp_path / "b")
+    assert 64 == len(hashed["query_sha256"])
+    assert "query" not in hashed
+    assert set() == {"query", "query_sha256"} & set(silent)
+
+
+def test_it_can_be_switched_off(tmp_path):
+    record(AuditLog(AuditSettings(enabled=False), tmp_path))
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_nobody_else_may_read_it(tmp_path):
+    record(AuditLog(AuditSettings(path="a"), tmp_path))
+    if os.name == "posix":
+        assert 0o600 == (tmp_path / "a").stat().st_mode & 0o777
+
+
+def test_it_rotates_by_size_and_keeps_so_many(tmp_path):
+    log = AuditLog(AuditSettings(path="a", max_bytes=700, keep=2), tmp_path)
+    for number in range(20):
+        record(log, f"query {number:02}")
+    assert {"a", "a.1", "a.2", "a.lock"} == {path.name for path in tmp_path.iterdir()}
+    assert all(path.stat().st_size <= 700 for path in tmp_path.iterdir())
+    queries = [line["query"] for line in read_log(tmp_path / "a")]
+    assert [f"query {number:02}" for number in range(20)][-len(queries) :] == queries
+    assert 6 == len(queries)
+
+
+def test_a_line_longer_than_the_limit_and_no_older_files(tmp_path):
+    log = AuditLog(AuditSettings(path="a", max_bytes=1, keep=0), tmp_path)
+    record(log, "first")
+    record(log, "second")
+    assert ["second"] == [line["query"] for line in read_log(tmp_path / "a")]
+
+
+def test_a_torn_line_costs_no_other(tmp_path):
+    log = AuditLog(AuditSettings(path="a"), tmp_path)
+    record(log, "first")
+    with (tmp_path / "a").open("ab") as stream:
+        stream.write(b'{"time": "20')
+    record(log, "second")
+    assert ["first", "second"] == [line["query"] for line in read_log(tmp_path / "a")]
+
+
+def test_no_log_is_no_lines(tmp_path):
+    assert [] == list(read_log(tmp_path / "a"))
+
+
+def test_a_log_that_cannot_be_written_is_one_warning(tmp_path, caplog):
+    (tmp_path / "a").mkdir()
+    log = AuditLog(AuditSettings(path="a"), tmp_path)
+    with caplog.at_level(logging.WARNING, "ragloom"):
+        record(log)
+        record(log)
+    assert 1 == len(caplog.records)
+    assert "the audit log cannot be written" in caplog.text
+
+
+def test_who_holds_the_lock_for_long_is_not_waited_for(tmp_path):
+    fcntl = pytest.importorskip("fcntl")
+    with (tmp_path / "a.lock").open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        started = time.perf_counter()
+        record(AuditLog(AuditSettings(path="a"), tmp_path))
+        assert time.perf_counter() - started < 1
+    assert 1 == len(lines(tmp_path / "a"))
+
+
+def write_many(path, number):
+    log = AuditLog(AuditSettings(path=path.name, max_bytes=20_000, keep=50), path.parent)
+    for turn in range(200):
+        record(log, f"{number}-{turn}")
+
+
+def test_several_processes_lose_no_line(tmp_path):
+    context = multiprocessing.get_context("spawn")
+    path = tmp_path / "a"
+    writers = [context.Process(target=write_many, args=(path, number)) for number in range(3)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    written = sorted(line["query"] for line in read_log(path))
+    assert sorted(f"{number}-{turn}" for number in range(3) for turn in range(200)) == written
+
+
+def test_it_costs_less_than_a_millisecond(tmp_path):
+    log = AuditLog(AuditSettings(max_bytes=200_000), tmp_path)
+    took = []
+    for _ in range(200):
+        started = time.perf_counter()
+        record(log, hits=[HIT] * 10)
+        took.append(time.perf_counter() - started)
+    assert statistics.median(took) < 0.001
+
+
+def test_settings():
+    assert AuditSettings() == audit_settings({})
+    given = {"audit": {"queries": "hash", "keep": 0, "max_bytes": 5}}
+    assert AuditSettings(queries="hash", keep=0, max_bytes=5) == audit_settings(given)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("off", "audit: expected a mapping such as"),
+        ({"querys": "none"}, "unknown option 'querys'; did you mean 'queries'"),
+        ({"queries": "some"}, "option 'queries' must be one of 'full', 'hash', 'none'"),
+        ({"max_bytes": 0}, "max_bytes must be at least 1"),
+        ({"keep": -1}, "keep must be at least 0"),
+    ],
+)
+def test_wrong_settings_are_named(given, message):
+    with pytest.raises(ConfigError, match=message):
+        audit_settings({"audit": given})

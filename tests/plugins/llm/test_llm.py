@@ -1,0 +1,171 @@
+"""``llm`` itself, with a model of our own that is registered through its plugin API."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+pytest.importorskip("llm")
+pytest.importorskip("onnxruntime")
+
+import llm  # noqa: E402 - after the skip
+from llm.cli import cli  # noqa: E402
+from llm.plugins import load_plugins, pm  # noqa: E402
+
+from ragloom import Workspace  # noqa: E402
+
+
+class EchoModel(llm.Model):
+    """Answers with what it was sent; asked to search, it calls the tool once."""
+
+    model_id = "ragloom-echo"
+    supports_tools = True
+
+    def execute(self, prompt, stream, response, conversation):  # noqa: ARG002 - llm's signature
+        if prompt.tool_results:
+            yield "TOOL SAID: " + prompt.tool_results[0].output
+        elif prompt.tools and "search" in prompt.prompt:
+            arguments = json.loads(prompt.prompt.partition(" ")[2])
+            response.add_tool_call(llm.ToolCall(name="rag_search", arguments=arguments))
+        else:
+            yield "PROMPT WAS: " + prompt.prompt
+
+
+class EchoPlugin:
+    __name__ = "ragloom-echo-plugin"
+
+    @llm.hookimpl
+    def register_models(self, register):
+        register(EchoModel())
+
+
+@pytest.fixture(scope="module", autouse=True)
+def echo():
+    load_plugins()
+    plugin = EchoPlugin()
+    pm.register(plugin, name="ragloom-echo")
+    yield
+    pm.unregister(plugin)
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    folder = tmp_path / "project"
+    for path, text in {
+        "docs/s3.md": "# Buckets\n\nCopy a bucket with aws s3 cp.\n",
+        "docs/ec2.md": "# Machines\n\nStart a virtual machine with aws ec2 run-instances.\n",
+        "ragloom.yaml": "store: sqlite\nspaces:\n  docs: {sources: [docs]}\n",
+    }.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text, "utf-8")
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("LLM_USER_PATH", str(tmp_path / "llm"))
+    return folder
+
+
+@pytest.fixture
+def indexed(project) -> Workspace:
+    workspace = Workspace.open(project)
+    workspace.space("docs").index()
+    return workspace
+
+
+def run(*arguments):
+    return CliRunner().invoke(cli, ["-m", "ragloom-echo", "--no-stream", *arguments])
+
+
+def test_it_is_found_through_llms_entry_points():
+    assert "ragloom" in llm.get_fragment_loaders()
+    assert "rag_search" in llm.get_tools()
+    assert any("register_tools" in plugin["hooks"] for plugin in llm.get_plugins())
+
+
+@pytest.mark.parametrize("space", ["docs", ""])
+def test_a_fragment_is_what_the_index_says(space, indexed):
+    done = run("-f", f"ragloom:{space}:how do I copy a bucket?", "Answer me.")
+
+    assert done.exit_code == 0, done.output
+    assert done.output.startswith("PROMPT WAS: --- Result 1 (score: ")
+    assert "source: docs/s3.md) ---\n# Buckets\n\nCopy a bucket with aws s3 cp." in done.output
+    assert done.output.rstrip().endswith("Answer me.")
+
+
+def test_nothing_relevant_is_said_to_the_model(indexed):
+    done = run("-f", "ragloom:docs:a recipe for apple pie", "Answer me.")
+
+    assert done.exit_code == 0, done.output
+    assert "No relevant documentation found for your query." in done.output
+
+
+@pytest.mark.parametrize(
+    ("fragment", "message"),
+    [
+        ("ragloom:doc:bucket", "no space is called 'doc'; did you mean 'docs'?"),
+        ("ragloom:docs", "expected ragloom:SPACE:QUERY"),
+        ("ragloom:docs: ", "expected ragloom:SPACE:QUERY"),
+    ],
+)
+def test_a_wrong_fragment_is_a_line(fragment, message, indexed):
+    done = run("-f", fragment, "Answer me.")
+
+    assert done.exit_code == 1
+    assert message in done.output
+
+
+def test_without_an_index_it_says_what_to_do(project):
+    (project / "ragloom.yaml").unlink()
+    done = run("-f", "ragloom:docs:bucket", "Answer me.")
+
+    assert done.exit_code == 1
+    assert "nothing is indexed in" in done.output
+    assert "run 'ragloom index'" in done.output
+
+
+def test_a_model_calls_the_tool(indexed):
+    done = run("-T", "rag_search", 'search {"query": "copy a bucket", "top_k": 1}')
+
+    assert done.exit_code == 0, done.output
+    assert "TOOL SAID: --- Result 1 (score: " in done.output
+    assert "source: docs/s3.md" in done.output
+    assert "Result 2" not in done.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"query": ""}, "query must not be empty"),
+        ({"query": "a", "top_k": 0}, "top_k must be from 1 to 50"),
+        ({"query": "a", "space": "nothing"}, "no space is called 'nothing'"),
+    ],
+)
+def test_what_is_wrong_is_told_to_the_model(arguments, message, indexed):
+    done = run("-T", "rag_search", f"search {json.dumps(arguments)}")
+
+    assert done.exit_code == 0, done.output
+    assert message in done.output
+
+
+def test_the_tool_describes_itself():
+    tool = llm.get_tools()["rag_search"]
+
+    assert tool.input_schema["required"] == ["query"]
+    assert set(tool.input_schema["properties"]) == {"query", "space", "top_k"}
+    assert tool.description.startswith("Search the documents")
+
+
+def test_lessons_are_out_of_reach_unless_the_settings_name_them(indexed, project):
+    (project / "lessons").mkdir()
+    (project / "lessons" / "a.md").write_text("A lesson about buckets.", "utf-8")
+    settings = replace(indexed.settings.defaults, sources=("lessons",))
+    indexed.space("knowledge", settings=settings).index()
+
+    done = run("-f", "ragloom:knowledge:buckets", "Answer me.")
+    assert (done.exit_code, "no space is called 'knowledge'" in done.output) == (1, True)
+
+    with Path("ragloom.yaml").open("a", encoding="utf-8") as file:
+        file.write("  knowledge: {sources: [lessons]}\n")
+    assert "A lesson about buckets" in run("-f", "ragloom:knowledge:buckets", "Answer.").output

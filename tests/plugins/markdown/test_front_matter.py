@@ -1,0 +1,131 @@
+"""Front matter: what is metadata, what is text, and what nobody may do with it."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+pytest.importorskip("yaml")
+
+from ragloom import Document, Source
+from ragloom_markdown.loader import MarkdownLoader
+
+CASES = [
+    json.loads(line)
+    for line in (Path(__file__).parents[2] / "data/cases/front_matter.jsonl").open(encoding="utf-8")
+]
+SOURCE = Source(uri="a.md", path=Path("a.md"), modified=1.5)
+
+
+def load(content: str | bytes) -> Document:
+    return MarkdownLoader().load(SOURCE, content.encode() if isinstance(content, str) else content)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+def test_case(case: dict[str, object]) -> None:
+    content = base64.b64decode(str(case["base64"]))
+    document = load(content)
+    assert case["body"] == document.text
+    assert case["warning"] == bool(document.warnings)
+    if "metadata" in case:
+        assert case["metadata"] == document.metadata
+    assert json.loads(json.dumps(document.metadata, allow_nan=False)) == document.metadata
+    whole = (document.prefix + document.text).encode(document.encoding)
+    assert content == content[: document.bom] + whole
+
+
+@pytest.mark.parametrize(
+    ("block", "metadata"),
+    [
+        ("a: yes\nb: no\nc: on", {"a": "yes", "b": "no", "c": "on"}),
+        ("a: true\nb: False\nc: ~\nd:", {"a": True, "b": False, "c": None, "d": None}),
+        ("a: 010\nb: 0x1F\nc: 0o17\nd: 1_000", {"a": 10, "b": 31, "c": 15, "d": "1_000"}),
+        ("a: 1.5\nb: 1e3\nc: .5\nd: .nan\ne: -.inf", {"a": 1.5, "b": 1e3, "c": 0.5, "d": ".nan", "e": "-.inf"}),
+        ("a: 1e999", {"a": "1e999"}),
+        ("a: 2026-7-3\nb: 2024-02-30", {"a": "2026-07-03", "b": "2024-02-30"}),
+        ("a: 2026-07-03 04:05:06Z", {"a": "2026-07-03T04:05:06+00:00"}),
+        ("a: 2026-07-03t04:05:06.5 -7", {"a": "2026-07-03T04:05:06.5-07:00"}),
+        ("1: a\ntrue: b\n2026-07-03: c", {"1": "a", "true": "b", "2026-07-03": "c"}),
+        ("a: &x {p: 1}\nb: {<<: *x, q: 2}", {"a": {"p": 1}, "b": {"p": 1, "q": 2}}),
+        ("a: !!str 1\nb: '1'\nc: !!set {x, y}", {"a": "1", "b": "1", "c": {"x": None, "y": None}}),
+        ("a: =\nb: '<<'", {"a": "=", "b": "<<"}),
+        ("Tags: a, , b\nkeywords: [1, ~, x]", {"Tags": ["a", "b"], "keywords": [1, "x"]}),
+        ("tags: 5", {"tags": [5]}),
+    ],
+)
+def test_values_are_typed_as_in_yaml_1_2(block: str, metadata: object) -> None:
+    document = load(f"---\n{block}\n---\nbody\n")
+    assert (metadata, "body\n", ()) == (document.metadata, document.text, document.warnings)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "---\n- a\n- b\n---\nbody\n",
+        "---\njust text\n---\nbody\n",
+        "---\n\nNote: text between rules\n\n---\nbody\n",
+        "----\na: b\n----\nbody\n",
+        " ---\na: b\n---\nbody\n",
+        "\n---\na: b\n---\nbody\n",
+        "---\na: b\n --- \nbody\n",
+        "--- a: b\n---\nbody\n",
+        "---",
+        "",
+    ],
+)
+def test_what_is_no_front_matter_is_text(content: str) -> None:
+    document = load(content)
+    assert (content, {}, ()) == (document.text, document.metadata, document.warnings)
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("close", ["---", "...", "---  \t"])
+def test_ends_of_lines_and_of_the_block(ends: str, close: str) -> None:
+    document = load(ends.join(["--- ", "a: b", "", close, "body", ""]))
+    assert ({"a": "b"}, f"body{ends}") == (document.metadata, document.text)
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        "a: &a [x, x]\nb: &b [*a, *a]\nc: &c [*b, *b]\n"
+        + "".join(f"k{n}: &k{n} [*{p}, *{p}, *{p}]\n" for n, p in enumerate(["c", *(f"k{i}" for i in range(9))])),
+        "a: " + "[" * 60 + "]" * 60,
+        "a: &x [*x]",
+        "a: b: c",
+        "a: 'open",
+        "a: *nothing",
+        "a: \t- x\n\tb",
+        "a: b\n? [c, d]\n: e",
+    ],
+)
+def test_what_yaml_cannot_or_may_not_read_is_named_and_the_text_kept(block: str) -> None:
+    document = load(f"---\n{block}\n---\nbody\n")
+    assert "body\n" == document.text
+    assert 1 == len(document.warnings)
+    json.dumps(document.metadata, allow_nan=False)
+
+
+def test_nothing_is_executed() -> None:
+    document = load("---\nx: !!python/object/apply:os.system [exit]\ny: 1\nz: !foo {a: 1}\n---\n")
+    assert {"y": 1} == document.metadata
+    assert 2 == len(document.warnings)
+
+
+def test_bad_yaml_keeps_its_simple_lines() -> None:
+    document = load("---\ntitle: Foo: a bar\ncount: 3\ntags: a, b\nx: [1\n---\nbody\n")
+    assert {"title": "Foo: a bar", "count": 3, "tags": ["a", "b"]} == document.metadata
+
+
+@given(st.text("ab:-#[]{}&*!|>'\"%@,.~\n\r\t ?=<0123_"))
+def test_any_block_gives_json_and_loses_no_text(block: str) -> None:
+    content = f"---\n{block}\n---\nbody\n"
+    document = load(content)
+    assert content == document.prefix + document.text
+    assert document.text.endswith("body\n")
+    assert json.loads(json.dumps(document.metadata, allow_nan=False)) == document.metadata

@@ -1,0 +1,178 @@
+"""What is served: the spaces that were named, and lessons only where the settings name them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from ragloom import ConfigError, SourceError, Workspace
+
+pytest.importorskip("mcp")
+
+from ragloom_mcp.excerpts import LINES_AT_ONCE, excerpt  # noqa: E402 - after the skip
+from ragloom_mcp.shelf import agent_shelf, space_shelf, workspace_shelf  # noqa: E402
+
+LESSONS = "knowledge-lessons"
+
+
+def index_lessons(workspace: Workspace) -> None:
+    settings = replace(workspace.settings.defaults, sources=("ops",))
+    workspace.space(LESSONS, settings=settings).index()
+
+
+def test_every_space_of_the_workspace(workspace):
+    shelf = workspace_shelf(workspace)
+
+    assert shelf.names() == ["docs", "runbooks"]
+    with pytest.raises(ConfigError, match="several spaces, name one: docs, runbooks"):
+        shelf.space()
+    with pytest.raises(ConfigError, match="no space is called 'doc'; did you mean 'docs'"):
+        shelf.space("doc")
+    assert shelf.space("docs") is shelf.space("docs")
+    assert shelf.space("docs").embedder is shelf.space("runbooks").embedder
+
+
+def test_one_space_and_no_other(workspace):
+    shelf = space_shelf(workspace, "docs")
+
+    assert (shelf.names(), shelf.space().name) == (["docs"], "docs")
+    with pytest.raises(ConfigError, match="no space is called 'runbooks'"):
+        shelf.space("runbooks")
+    with pytest.raises(ConfigError, match="no space is called 'dcs'; did you mean 'docs'"):
+        space_shelf(workspace, "dcs")
+
+
+def test_lessons_are_served_only_where_the_settings_name_them(workspace, project, plugins):
+    index_lessons(workspace)
+    assert LESSONS in workspace.spaces()
+
+    shelf = workspace_shelf(workspace)
+    assert shelf.names() == ["docs", "runbooks"]
+    with pytest.raises(ConfigError, match="no space is called 'knowledge-lessons'"):
+        shelf.space(LESSONS)
+    with pytest.raises(ConfigError, match="holds lessons, and the settings do not name it"):
+        space_shelf(workspace, LESSONS)
+
+    with (project / "ragloom.yaml").open("a", encoding="utf-8") as settings:
+        settings.write(f"  {LESSONS}: {{sources: [ops]}}\n")
+    named = Workspace.open(project, host=plugins)
+    assert workspace_shelf(named).names() == ["docs", LESSONS, "runbooks"]
+    assert space_shelf(named, LESSONS).space().name == LESSONS
+
+
+def test_a_space_that_appears_is_served(project, plugins):
+    workspace = Workspace.open(project, host=plugins)
+    shelf = workspace_shelf(workspace)
+    (project / "new").mkdir()
+    (project / "new" / "a.md").write_text("New.", "utf-8")
+    settings = replace(workspace.settings.defaults, sources=("new",))
+    workspace.space("new", settings=settings).index()
+
+    assert shelf.names() == ["docs", "new", "runbooks"]
+
+
+def test_an_agents_documents_and_no_others(workspace, project):
+    shelf = agent_shelf(workspace, "storage")
+    shelf.space().index()
+
+    assert shelf.names() == ["storage"]
+    hits = shelf.space().search("start a virtual machine or copy a bucket", min_relevance=0).hits
+    assert {hit.chunk.uri for hit in hits} == {"docs/s3.md"}
+    with pytest.raises(ConfigError, match="no agent with documents is called 'storge'; did you"):
+        agent_shelf(workspace, "storge")
+    with pytest.raises(ConfigError, match="no agent with documents is called 'silent'"):
+        agent_shelf(workspace, "silent")
+
+
+def test_lines_are_letter_for_letter(workspace, project):
+    space = workspace.space("docs")
+    text = (project / "docs" / "s3.md").read_text("utf-8")
+
+    whole = excerpt(space, "docs/s3.md")
+    assert (whole.text, whole.start_line, whole.end_line, whole.lines) == (text, 1, 5, 5)
+    some = excerpt(space, "docs/s3.md", 3, 3)
+    assert (some.text, some.changed) == ("Copy a bucket with aws s3 cp.\n", False)
+    assert excerpt(space, "docs/s3.md", 4, 99).end_line == 5
+
+    (project / "docs" / "s3.md").write_text("New.", "utf-8")
+    changed = excerpt(space, "docs/s3.md")
+    assert (changed.text, changed.changed) == ("New.", True)
+
+
+def test_front_matter_and_line_ends_count_as_in_the_file(project, plugins):
+    content = b"---\r\ntitle: A\r\n---\r\n# A\r\n\r\nText.\r\n"
+    (project / "docs" / "a.md").write_bytes(content)
+    space = Workspace.open(project, host=plugins).space("docs")
+    space.index()
+    lines = space.search("text", mode="lexical", min_relevance=0).hits[0].chunk.lines
+
+    found = excerpt(space, "docs/a.md", *lines)
+
+    assert found.text.encode() == content[content.index(b"# A") :]
+    assert found.lines == 6
+
+
+def test_no_more_than_so_many_lines_at_once(project, plugins):
+    (project / "docs" / "long.md").write_text("Line.\n" * (LINES_AT_ONCE + 5), "utf-8")
+    space = Workspace.open(project, host=plugins).space("docs")
+    space.index()
+
+    assert excerpt(space, "docs/long.md").end_line == LINES_AT_ONCE
+    assert excerpt(space, "docs/long.md", 2).end_line == LINES_AT_ONCE + 1
+    rest = excerpt(space, "docs/long.md", LINES_AT_ONCE + 1)
+    assert (rest.start_line, rest.end_line) == (LINES_AT_ONCE + 1, LINES_AT_ONCE + 5)
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["ops/restart.md", "ragloom.yaml", "../secret.md", "/etc/passwd", "docs/../ragloom.yaml", ""],
+)
+def test_only_indexed_files_are_read(path, workspace):
+    with pytest.raises(SourceError, match="is not an indexed file of 'docs'"):
+        excerpt(workspace.space("docs"), path)
+
+
+def test_a_file_that_became_a_link_to_outside_is_not_followed(workspace, project, tmp_path_factory):
+    outside = tmp_path_factory.mktemp("outside") / "s3.md"
+    outside.write_text("Outside.", "utf-8")
+    (project / "docs" / "s3.md").unlink()
+    (project / "docs" / "s3.md").symlink_to(outside)
+
+    with pytest.raises(SourceError, match="leads outside the sources of 'docs'"):
+        excerpt(workspace.space("docs"), "docs/s3.md")
+
+
+def test_a_file_that_became_a_link_to_a_secret_is_not_followed(workspace, project):
+    (project / "docs" / "credentials.json").write_text("{}", "utf-8")
+    (project / "docs" / "s3.md").unlink()
+    (project / "docs" / "s3.md").symlink_to(project / "docs" / "credentials.json")
+
+    with pytest.raises(SourceError, match="looks like a secret"):
+        excerpt(workspace.space("docs"), "docs/s3.md")
+
+
+def test_secrets_are_not_even_indexed(project, plugins):
+    (project / "docs" / "secrets.yaml").write_text("key: 1", "utf-8")
+    (project / "docs" / ".env").write_text("KEY=1", "utf-8")
+    space = Workspace.open(project, host=plugins).space("docs")
+    space.index()
+
+    for path in ("docs/secrets.yaml", "docs/.env"):
+        with pytest.raises(SourceError, match="is not an indexed file"):
+            excerpt(space, path)
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "message"),
+    [(9, None, "has 5 lines; there is no line 9"), (3, 2, "end_line 2 comes before start_line 3")],
+)
+def test_lines_that_are_not_there(start, end, message, workspace):
+    with pytest.raises(SourceError, match=message):
+        excerpt(workspace.space("docs"), "docs/s3.md", start, end)
+
+
+def test_a_file_that_is_gone(workspace, project):
+    (project / "docs" / "s3.md").unlink()
+    with pytest.raises(SourceError, match="cannot be read: No such file"):
+        excerpt(workspace.space("docs"), "docs/s3.md")
