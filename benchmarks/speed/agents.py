@@ -126,9 +126,7 @@ def main() -> None:
     parser.add_argument("--searches", type=int, default=300)
     parser.add_argument("--store", default="sqlite")
     given = parser.parse_args()
-    figures = measure(
-        given.paths, chunks=given.chunks, searches=given.searches, store=given.store
-    )
+    figures = measure(given.paths, chunks=given.chunks, searches=given.searches, store=given.store)
     versions = {name: metadata.version(name) for name in PACKAGES}
     json.dump({"agents": figures, "machine": machine(), "versions": versions}, sys.stdout, indent=2)
     print()

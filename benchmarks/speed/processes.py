@@ -65,7 +65,11 @@ class Run(NamedTuple):
 
 
 def measured(
-    command: Sequence[str], *, folder: Path, scratch: Path, environment: Mapping[str, str] | None = None
+    command: Sequence[str],
+    *,
+    folder: Path,
+    scratch: Path,
+    environment: Mapping[str, str] | None = None,
 ) -> Run:
     """Run ``command`` in ``folder``; its output goes through files in ``scratch``.
 

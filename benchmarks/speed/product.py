@@ -17,6 +17,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from processes import (
     EXAMPLES,
@@ -31,6 +32,9 @@ from processes import (
     table,
     write_files,
 )
+
+if TYPE_CHECKING:
+    from pytest_benchmark.fixture import BenchmarkFixture
 
 TARGETS: Mapping[str, float] = {
     "first index": 10.0,
@@ -47,7 +51,9 @@ RAGLOOM = (sys.executable, "-m", "ragloom")
 PACKAGES = ("ragloom", "numpy", "tantivy", "onnxruntime", "tokenizers", "pymilvus", "milvus-lite")
 
 
-def operations(folder: Path, scratch: Path, texts: Mapping[str, str]) -> dict[str, Callable[[int], Run]]:
+def operations(
+    folder: Path, scratch: Path, texts: Mapping[str, str]
+) -> dict[str, Callable[[int], Run]]:
     """What is measured, in order; each takes the number of the repetition."""
 
     def ragloom(*arguments: str) -> Run:
@@ -121,11 +127,23 @@ def shown(runs: Mapping[str, list[Run]]) -> str:
         seconds = median(run.seconds for run in each)
         peak = max(run.peak_mb for run in each)
         verdict = "met" if seconds < TARGETS[name] else "MISSED"
-        rows.append([name, f"< {TARGETS[name]:g} s", f"{seconds:.2f} s", f"{peak:.0f} MiB", verdict])
+        rows.append(
+            [name, f"< {TARGETS[name]:g} s", f"{seconds:.2f} s", f"{peak:.0f} MiB", verdict]
+        )
     peak = max(run.peak_mb for name in INDEXING for run in runs[name])
     verdict = "met" if peak < MOST_MEMORY else "MISSED"
-    rows.append(["memory while indexing", f"< {MOST_MEMORY:.0f} MiB", "", f"{peak:.0f} MiB", verdict])
+    rows.append(
+        ["memory while indexing", f"< {MOST_MEMORY:.0f} MiB", "", f"{peak:.0f} MiB", verdict]
+    )
     return table(("operation", "target", "median", "peak memory", ""), rows)
+
+
+def test_product(benchmark: BenchmarkFixture) -> None:
+    """One round over the examples; the time of the round is pytest-benchmark's."""
+    texts = pick(documents(EXAMPLES))
+    runs = benchmark.pedantic(measure, (texts,), {"repeat": 3}, rounds=1)  # type: ignore[no-untyped-call]
+    benchmark.extra_info.update(report(texts, runs))
+    print(shown(runs))
 
 
 def main() -> None:

@@ -25,6 +25,7 @@ import venv
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from processes import (
     EXAMPLES,
@@ -38,6 +39,9 @@ from processes import (
     table,
     write_files,
 )
+
+if TYPE_CHECKING:
+    from pytest_benchmark.fixture import BenchmarkFixture
 
 OPERATIONS = ("first index", "again, nothing changed", "one file changed", "cold search")
 QUESTION = "How often are keys rotated?"
@@ -71,8 +75,13 @@ torch.onnx.export(
     output_names=["last_hidden_state"], dynamic_axes=axes, opset_version=17, dynamo=False,
 )
 """
-CHROMA_FILES = ("config.json", "special_tokens_map.json", "tokenizer_config.json")
-CHROMA_FILES += ("tokenizer.json", "vocab.txt")
+CHROMA_FILES = (
+    "config.json",
+    "special_tokens_map.json",
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "vocab.txt",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -221,7 +230,9 @@ def shown(results: Mapping[str, list[list[Run]]]) -> str:
 
 def chroma_script(state: Path, question: str | None) -> None:
     """What a user of Chroma writes: index the folder that is current, or ask."""
-    import chromadb  # in the rival's own environment
+    from importlib import import_module
+
+    chromadb = import_module("chromadb")  # in the rival's own environment
 
     collection = chromadb.PersistentClient(str(state)).get_or_create_collection("docs")
     if question:
@@ -246,6 +257,26 @@ def chroma_script(state: Path, question: str | None) -> None:
     print(f"{len(chunks)} chunks")
 
 
+def test_rivals(benchmark: BenchmarkFixture) -> None:
+    """One round over the examples."""
+    texts = pick(documents(EXAMPLES))
+    venvs = Path(".benchmarks/venvs").resolve()
+    results = benchmark.pedantic(compare, (texts,), {"venvs": venvs, "repeat": 1}, rounds=1)  # type: ignore[no-untyped-call]
+    benchmark.extra_info.update(seconds_of(results))
+    print(shown(results))
+
+
+def seconds_of(results: Mapping[str, list[list[Run]]]) -> dict[str, dict[str, list[float]]]:
+    """Every round's seconds, by contender and operation."""
+    return {
+        name: {
+            operation: [round(runs[at].seconds, 3) for runs in rounds]
+            for at, operation in enumerate(OPERATIONS)
+        }
+        for name, rounds in results.items()
+    }
+
+
 def main() -> None:
     """Compare, print, and write JSON where it is asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -265,14 +296,7 @@ def main() -> None:
     print(f"{len(texts)} files, {sum(len(text.encode()) for text in texts.values()):,} bytes\n")
     print(shown(results))
     if arguments.json:
-        figures = {
-            name: {
-                operation: [round(runs[at].seconds, 3) for runs in rounds]
-                for at, operation in enumerate(OPERATIONS)
-            }
-            for name, rounds in results.items()
-        }
-        content = {"benchmark": "rivals", "seconds": figures, "machine": machine()}
+        content = {"benchmark": "rivals", "seconds": seconds_of(results), "machine": machine()}
         arguments.json.write_text(json.dumps(content, indent=2) + "\n", "utf-8")
 
 

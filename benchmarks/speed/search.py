@@ -20,9 +20,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import cycle
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from processes import EXAMPLES, documents, installed, machine, table
@@ -34,6 +36,9 @@ from ragloom.searching import rank, search
 from ragloom.snapshot import NewRow, Snapshot, publish
 from ragloom.types import Calibration, Chunk, Lines, Span
 from ragloom.workspace import Space
+
+if TYPE_CHECKING:
+    from pytest_benchmark.fixture import BenchmarkFixture
 
 CHUNKS, CHUNKS_OF_A_FILE, WORDS_OF_A_CHUNK = 50_000, 100, 120
 ONE_REAL_IN = 50
@@ -109,7 +114,7 @@ def synthetic(
     for first in range(0, chunks, CHUNKS_OF_A_FILE):
         uri = f"docs/{first // CHUNKS_OF_A_FILE:04}.md"
         start = 0
-        texts = []
+        texts: list[str] = []
         for number in range(first, min(chunks, first + CHUNKS_OF_A_FILE)):
             text = (
                 real[number // ONE_REAL_IN]
@@ -255,6 +260,31 @@ def context_of(space: Space) -> Callable[[str], object]:
     return lambda question: space.context(question, max_tokens=4000, min_relevance=0.0)
 
 
+def test_search(benchmark: BenchmarkFixture, tmp_path: Path) -> None:
+    """A warm hybrid search, timed by pytest-benchmark; the other figures beside it."""
+    questions = build(tmp_path, EXAMPLES, CHUNKS)
+    figures = measure(tmp_path, questions)
+    benchmark.extra_info.update(figures)
+    with Workspace.open(tmp_path).space() as space:
+        snapshot = space.snapshot()
+        stub = FixedVector(space.embedder, space.embedder.embed_query(questions[0]))
+        every = cycle(questions)
+        benchmark(lambda: ask(snapshot, stub, next(every)))
+    print(shown(figures))
+    assert figures["exact_top_10"] == f"{len(questions)} of {len(questions)}"
+
+
+def shown(figures: Mapping[str, object]) -> str:
+    """The figures beside their targets."""
+    measured = (figures["hybrid_ms"], figures["context_ms"], figures["cold_search_peak_mb"])
+    rows = [
+        [name, target, str(value)]
+        for (name, target), value in zip(TARGETS.items(), measured, strict=True)
+    ]
+    rows.append(["ten best of the dense part exact", "all", str(figures["exact_top_10"])])
+    return table((f"at {figures['chunks']} chunks", "target", "measured"), rows)
+
+
 def main() -> None:
     """Build, measure, print, and write JSON where it is asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -263,21 +293,11 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="write the figures to this file, too")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as made:
-        # A process of its own: the memory that building takes would make the searches slower.
         start = time.perf_counter()
         questions = build(Path(made), arguments.docs, arguments.chunks)
         print(f"built in {time.perf_counter() - start:.0f} s", file=sys.stderr)
         figures = measure(Path(made), questions)
-    hybrid, context = figures["hybrid_ms"], figures["context_ms"]
-    rows = [
-        [name, target, str(value)]
-        for (name, target), value in zip(
-            TARGETS.items(), (hybrid, context, figures["cold_search_peak_mb"]), strict=True
-        )
-    ]
-    rows.append(["ten best of the dense part exact", "all", str(figures["exact_top_10"])])
-    print(table(("at 50,000 chunks", "target", "measured"), rows))
-    print(json.dumps(figures, indent=2))
+    print(shown(figures))
     if arguments.json:
         arguments.json.write_text(json.dumps(figures, indent=2) + "\n", "utf-8")
 

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import cache, lru_cache
 from importlib.resources import files
+from itertools import pairwise
 from typing import NamedTuple
 
 __all__ = ["estimate", "estimated_spans"]
@@ -164,7 +165,9 @@ def estimate(text: str) -> int:
     pieces = Counter(_PIECE.findall(text))
     costs = [(_cost(piece), times) for piece, times in pieces.items()]
     row = _row(costs)
-    return math.ceil(_SURPLUS * sum(times * cost.rows[row % len(cost.rows)] for cost, times in costs))
+    return math.ceil(
+        _SURPLUS * sum(times * cost.rows[row % len(cost.rows)] for cost, times in costs)
+    )
 
 
 def estimated_spans(text: str) -> list[tuple[int, int]]:
@@ -180,7 +183,7 @@ def estimated_spans(text: str) -> list[tuple[int, int]]:
         if parts < 1:
             continue
         edges = [begin + (end - begin) * part // parts for part in range(parts + 1)]
-        spans += zip(edges, edges[1:], strict=False)
+        spans += pairwise(edges)
         begin = end
     if begin < len(text):
         spans.append((begin, len(text)))

@@ -36,6 +36,8 @@ __all__ = ["AuditLog", "AuditSettings", "audit_settings", "read_log"]
 
 _LOG = logging.getLogger("ragloom")
 
+_APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)  # the last on Windows
+
 _WAIT = 0.05
 """Seconds to wait for another writer, which holds the lock for microseconds unless it was stopped."""
 
@@ -158,7 +160,7 @@ class AuditLog:
         with _alone(self.path.with_name(f"{self.path.name}.lock")):
             if _size(self.path) + len(line) > self.settings.max_bytes:
                 self._rotate()
-            descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
+            descriptor = os.open(self.path, _APPEND, 0o600)
             try:
                 if os.lseek(descriptor, 0, os.SEEK_END):
                     os.lseek(descriptor, -1, os.SEEK_END)

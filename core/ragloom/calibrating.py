@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 DEFAULT_GATE = 0.3
-INJECTION_RATE = 0.015
+INJECTION_RATE = 0.0125
 """A calibration gives the best passage of this share of off-topic queries a relevance of 0.3 or more."""
 
 CALIBRATION_NAME = "calibration.json"

@@ -158,9 +158,7 @@ def _exact(name: str) -> BytePairCounter:
         base64.b64decode(token): int(rank)
         for token, rank in (line.split() for line in content.splitlines() if line)
     }
-    encoding = Encoding(
-        name, pat_str=vocabulary.pattern, mergeable_ranks=ranks, special_tokens={}
-    )
+    encoding = Encoding(name, pat_str=vocabulary.pattern, mergeable_ranks=ranks, special_tokens={})
     return BytePairCounter(name, encoding)
 
 

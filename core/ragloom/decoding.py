@@ -103,8 +103,8 @@ def decode(content: bytes) -> Decoded:
         except UnicodeDecodeError:
             pass  # The escape sequences mean something else here: it is ASCII.
     if "\0" in text:
-        if (encoding := _unmarked_utf16(content)) is not None:
-            return _guessed(content, encoding)
+        if (unmarked := _unmarked_utf16(content)) is not None:
+            return _guessed(content, unmarked)
         return Decoded(text=text, warnings=("holds NUL characters; kept as they are",))
     return Decoded(text=text)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -52,11 +53,11 @@ def maximal_marginal_relevance(
         return ()
     # Rows in the order of preference, so that argmax, which takes the first of equals, breaks ties.
     order = sorted(range(len(hits)), key=lambda row: _preference(hits[row]))
-    likeness = (
-        word_overlap([hits[row].chunk.text for row in order])
-        if vectors is None
-        else vectors[order] @ vectors[order].T
-    )
+    likeness: Callable[[int], npt.NDArray[np.floating]]
+    if vectors is None:
+        likeness = word_overlap([hits[row].chunk.text for row in order]).__getitem__
+    else:
+        likeness = partial(_cosines, vectors[order])
     gain = trade_off * np.array([hits[row].relevance for row in order], np.float64)
     nearest = np.full(len(order), -np.inf)
     left = np.ones(len(order), np.bool_)
@@ -65,7 +66,7 @@ def maximal_marginal_relevance(
         worth = gain if not chosen else gain - (1 - trade_off) * nearest
         best = int(np.argmax(np.where(left, worth, -np.inf)))
         left[best] = False
-        nearest = np.maximum(nearest, likeness[best])
+        nearest = np.maximum(nearest, likeness(best))
         chosen.append(hits[order[best]])
     return tuple(chosen)
 
@@ -80,6 +81,12 @@ def word_overlap(texts: Sequence[str]) -> npt.NDArray[np.float64]:
             share = len(one & words[column]) / union if union else 1.0
             shared[row, column] = shared[column, row] = share
     return shared
+
+
+def _cosines(vectors: Embeddings, row: int) -> npt.NDArray[np.float32]:
+    # A row at a time: a product of matrices this small would wait for its threads to start.
+    cosines: npt.NDArray[np.float32] = vectors @ vectors[row]
+    return cosines
 
 
 def _preference(hit: Hit) -> tuple[float, float, str]:

@@ -32,7 +32,7 @@ class HitExplanation:
 
     Attributes:
         hit: The passage.
-        rank: Its place in the fused order, from 1.
+        rank: Its place in the order of the search, from 1.
         dense_rank: Its place by cosine among the candidates; None where none was compared.
         lexical_rank: Its place by BM25 among the candidates; None where it shares no word.
         evidence: The words that it shares with the query.
@@ -56,7 +56,7 @@ class Explanation:
         words: The stems that were looked for.
         candidates: Passages that were compared.
         min_relevance: The gate.
-        hits: The head of the fused order.
+        hits: The head of that order.
         expected: The best passages of the expected file.
         reason: Why the expected file is not there at all; empty when it is, or when none was named.
     """

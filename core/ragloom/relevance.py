@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 DEFAULT_CALIBRATION = Calibration(
-    bias=-15.99,
+    bias=-16.45,
     cosine_weight=22.58,
     coverage_weight=7.57,
     matched_weight=1.71,

@@ -1,7 +1,7 @@
 """Query to hits: dense and lexical candidates, fused into an order, reranked, gated on relevance.
 
-The score, fused or a reranker's, only orders. Whether a hit is shown is decided by its relevance, an absolute number
-(:mod:`ragloom.relevance`).
+The score, fused or a reranker's, only orders. Whether a hit is shown is decided by its relevance, an
+absolute number (:mod:`ragloom.relevance`).
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Ranking:
     reason: str = ""
 
 
-def search(
+def search(  # noqa: PLR0913 - what is asked, of what, and how
     query: str,
     *,
     space: str,
@@ -222,7 +222,7 @@ def _candidates(
     rows = np.union1d(dense_rows, lexical_rows)
     lexical = np.full(len(rows), np.nan, np.float32)
     lexical[np.searchsorted(rows, lexical_rows)] = lexical_scores
-    return rows, snapshot.vectors[rows] @ vector, lexical
+    return rows, snapshot.cosines(vector, rows), lexical
 
 
 def _nearest(

@@ -28,15 +28,14 @@ _LAST_WORD = re.compile(r"(?:\w|[.'’-](?=\w))+\Z")
 _OPENERS = "\"'“‘«‹([{「『【（*_`¿¡"
 
 # A capital may follow these without a new sentence beginning.
-_ABBREVIATIONS = frozenset(
-    """
-    adm al approx apr art aug av ave bd bldg capt cf ch col corp dec dept dr ed eds e.g eg eq eqs esp est
-    feb fig figs fr fri gen gov hon hr i.e ie inc jan jr lt ltd maj mar messrs mon mr mrs ms mt mx nr no
-    nos nov oct op p para pp prof pt ref refs rep rev sat sec sen sep sept sgt sr st ste sun tab thu tue
-    univ v viz vol vols vs wed bzw ca d.h evtl ggf nr u.a usw z.b zzgl sog abb mme mlle art sra srta ud uds
-    p.ej т.е т.д т.п г ул см рис стр
-    """.split()
-)
+_SHORT = """
+adm al approx apr art aug av ave bd bldg capt cf ch col corp dec dept dr ed eds e.g eg eq eqs esp est
+feb fig figs fr fri gen gov hon hr i.e ie inc jan jr lt ltd maj mar messrs mon mr mrs ms mt nr no nos
+nov oct op p para pp prof pt ref refs rep rev sat sec sen sep sept sgt sr st ste sun tab thu tue univ
+v viz vol vols vs wed bzw ca d.h evtl ggf u.a usw z.b zzgl sog abb mme mlle sra srta ud uds p.ej
+т.е т.д т.п г ул см рис стр
+"""
+_ABBREVIATIONS = frozenset(_SHORT.split())
 
 
 def sentence_starts(text: str, start: int = 0, end: int | None = None) -> list[int]:

@@ -97,6 +97,8 @@ class Space(Wiring):
             self._reading = None
         if "embedder" in self.__dict__:
             self.embedder.close()
+        if (reranker := self.__dict__.get("reranker")) is not None:
+            reranker.close()
 
     @property
     def directory(self) -> Path:
@@ -292,7 +294,10 @@ class Space(Wiring):
             query, wanted * _POOL if varied else wanted, min_relevance, mode, where
         )
         snapshot = self.snapshot()
-        rows = [snapshot.row_of_id[hit.chunk.id] for hit in result.hits] if varied else []
+        # Another run may have published in between: what it removed has no row and no time.
+        known = snapshot.row_of_id if varied else {}
+        rows = [known[hit.chunk.id] for hit in result.hits if hit.chunk.id in known]
+        entries = (snapshot.files.get(hit.chunk.uri) for hit in result.hits)
         context = build_context(
             result.hits,
             max_tokens=max_tokens,
@@ -301,8 +306,8 @@ class Space(Wiring):
             formatter=formatter or self.formatter,
             read_text=lambda uri: text_of(self.workspace.root / uri),
             root=self.workspace.root,
-            modified={hit.chunk.uri: snapshot.files[hit.chunk.uri].modified for hit in result.hits},
-            vectors=snapshot.vectors[rows] if rows else None,
+            modified={entry.uri: entry.modified for entry in entries if entry},
+            vectors=snapshot.vectors[rows] if rows and len(rows) == len(result.hits) else None,
             limit=wanted,
             reason=result.reason,
         )
@@ -328,16 +333,26 @@ class Space(Wiring):
         Raises:
             NotIndexedError: Nothing is indexed yet, or another model did it.
         """
+        from ragloom.reranking import reranked
         from ragloom.searching import rank
 
         mode = mode or self.settings.mode
-        return rank(
+        ranking = rank(
             query,
             snapshot=self.snapshot(),
             embedder=None if mode == "lexical" else self.embedder,
             native=None if mode == "lexical" else self._native(),
             mode=mode,
             where=where,
+        )
+        if self.reranker is None:
+            return ranking
+        return reranked(
+            query,
+            snapshot=self.snapshot(),
+            ranking=ranking,
+            reranker=self.reranker,
+            places=range(min(self.settings.rerank_depth, len(ranking.rows))),
         )
 
     def calibration(self) -> Calibration | None:
@@ -360,7 +375,7 @@ class Space(Wiring):
         self.reset_calibration()
         fitted = fit_to_corpus(
             self.embedder.calibration or DEFAULT_CALIBRATION,
-            lambda query: self.search(query, mode="hybrid", min_relevance=0.0),
+            lambda query: self._found(query, None, 0.0, "hybrid", (), rerank=False),
             off_topic,
             source=f"fitted to {self.name!r} with {len(off_topic)} off-topic queries",
         )
@@ -403,6 +418,8 @@ class Space(Wiring):
         min_relevance: float | None,
         mode: str | None,
         where: Sequence[Condition],
+        *,
+        rerank: bool = True,
     ) -> SearchResult:
         from ragloom.searching import search
 
@@ -414,6 +431,8 @@ class Space(Wiring):
             embedder=None if mode == "lexical" else self.embedder,
             native=None if mode == "lexical" else self._native(),
             calibration=self.calibration(),
+            reranker=self.reranker if rerank else None,
+            rerank_depth=self.settings.rerank_depth,
             mode=mode,
             top_k=self.settings.top_k if top_k is None else top_k,
             min_relevance=(self.settings.min_relevance if min_relevance is None else min_relevance),

@@ -167,9 +167,7 @@ def _split_words(text: str, start: int, end: int, budget: Budget) -> list[Atom]:
             if allowed > 1:
                 allowed = max(allowed - (tokens - limit), allowed // 2)
                 end_of_token = _token_end(token_starts, first + allowed, part)
-                stop = between_words(
-                    part, position, min(stop - 1, max(end_of_token, position + 1))
-                )
+                stop = between_words(part, position, min(stop - 1, max(end_of_token, position + 1)))
             else:
                 stop = position + (stop - position) // 2
             tokens = budget.counter.count(part[position:stop])

@@ -8,8 +8,8 @@ from functools import cached_property
 from pathlib import Path
 
 from ragloom._host import PluginHost
-from ragloom.config import Part, SpaceSettings
-from ragloom.protocols import Chunker, Embedder, Formatter, Loader, Store
+from ragloom.config import NONE, Part, SpaceSettings
+from ragloom.protocols import Chunker, Embedder, Formatter, Loader, Reranker, Store
 from ragloom.types import Json
 from ragloom.walking import Found, resolve_roots, walk
 
@@ -46,6 +46,12 @@ class Wiring:
     def store(self) -> Store:
         """The part that keeps chunks; closed, except while an index run writes."""
         return self.new_store()
+
+    @cached_property
+    def reranker(self) -> Reranker | None:
+        """The part that reorders the best candidates; None for their fused order."""
+        part = self.settings.reranker
+        return None if part.name == NONE else self._host.reranker(part.name, part.options)
 
     @cached_property
     def formatter(self) -> Formatter:

@@ -30,6 +30,7 @@ def make_space(files: Path, make_plugin: MakePlugin) -> MakeSpace:
     import ragloom_formats
     import ragloom_local
     import ragloom_markdown
+    import ragloom_onnx
     import ragloom_text
 
     def make(
@@ -48,6 +49,7 @@ def make_space(files: Path, make_plugin: MakePlugin) -> MakeSpace:
                 "hashing": make_plugin(embedders=[provider]),
                 "local": ragloom_local,
                 "markdown": ragloom_markdown,
+                "onnx": ragloom_onnx,
                 "text": ragloom_text,
             }
         )

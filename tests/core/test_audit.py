@@ -12,7 +12,12 @@ from ragloom.audit import AuditLog, AuditSettings, audit_settings, read_log
 
 HIT = Hit(
     chunk=Chunk(
-        id="1", uri="a.md", text="secret text", span=Span(0, 11), lines=Lines(3, 4), bytes=Span(0, 11)
+        id="1",
+        uri="a.md",
+        text="secret text",
+        span=Span(0, 11),
+        lines=Lines(3, 4),
+        bytes=Span(0, 11),
     ),
     score=0.75,
     relevance=0.5,
@@ -39,9 +44,7 @@ def test_a_line_says_what_was_asked_and_found_and_no_text(tmp_path):
         "space": "docs",
         "generation": 2,
         "query": "how?",
-        "hits": [
-            {"path": "a.md", "start_line": 3, "end_line": 4, "score": 0.75, "relevance": 0.5}
-        ],
+        "hits": [{"path": "a.md", "start_line": 3, "end_line": 4, "score": 0.75, "relevance": 0.5}],
         "sources": 1,
         "tokens": 77,
         "milliseconds": 12.3,

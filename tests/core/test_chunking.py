@@ -36,9 +36,7 @@ def cut_documents(draw: st.DrawFn) -> tuple[Document, list[Piece], bytes]:
     bom = draw(st.sampled_from([b"", b"\xef\xbb\xbf"]))
     edges = st.integers(0, len(text) - 1)
     starts = sorted(draw(st.lists(edges, min_size=1, max_size=6)))
-    pieces = [
-        Piece(span=Span(start, draw(st.integers(start + 1, len(text))))) for start in starts
-    ]
+    pieces = [Piece(span=Span(start, draw(st.integers(start + 1, len(text))))) for start in starts]
     document = document_of(text, prefix=prefix, encoding=encoding, bom=len(bom))
     return document, pieces, bom + (prefix + text).encode(encoding)
 

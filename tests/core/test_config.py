@@ -54,6 +54,8 @@ def test_the_file_a_space_and_the_environment_override_in_this_order(tmp_path: P
         ("top_k: 0\n", "expected a whole number from 1, found 0"),
         ("top_k: true\n", "expected a whole number from 1, found True"),
         ("min_relevance: 1.5\n", "expected a number from 0 to 1, found 1.5"),
+        ("rerank_depth: 0\n", "expected a whole number from 1, found 0"),
+        ("reranker: {model: x}\n", "expected a part's name, or a mapping with 'name'"),
         ("mode: fuzzy\n", "expected one of hybrid, dense, lexical, found 'fuzzy'"),
         ("sources: {a: b}\n", "expected a list of strings"),
         ("store: {path: x}\n", "expected a part's name, or a mapping with 'name'"),
@@ -76,6 +78,29 @@ def test_a_wrong_setting_is_one_line_with_its_place(
 
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("nothing", ["none", "null", "off", "'none'"])
+def test_there_is_no_reranker_unless_one_is_named(tmp_path: Path, nothing: str) -> None:
+    assert SpaceSettings().reranker == Part(name="none")
+    write(
+        tmp_path, f"reranker: {{name: onnx, model: x}}\nspaces: {{docs: {{reranker: {nothing}}}}}\n"
+    )
+
+    settings = load_settings(tmp_path, environment={})
+    assert settings.space("other").reranker == Part(name="onnx", options={"model": "x"})
+    assert settings.space("docs").reranker == Part(name="none")
+
+    variables = {"RAGLOOM_RERANKER": "none", "RAGLOOM_RERANK_DEPTH": "9"}
+    settings = load_settings(tmp_path, environment=variables)
+    assert settings.space("other").reranker == Part(name="none")
+    assert settings.space("other").rerank_depth == 9
+
+
+def test_the_options_of_a_reranker_may_come_before_its_name(tmp_path: Path) -> None:
+    settings = load_settings(tmp_path, environment={"RAGLOOM_RERANKER_MODEL": "x"})
+
+    assert settings.space("docs").reranker == Part(name="none", options={"model": "x"})
 
 
 def test_a_wrong_variable_is_named(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 
 import pytest
@@ -100,4 +99,4 @@ def test_a_damaged_vocabulary_is_not_used(
     monkeypatch.setattr("ragloom.counting._exact", _exact.__wrapped__)
     with pytest.raises(ModelError):
         counter("cl100k_base")
-    assert os.listdir(folder)  # and is left where it is
+    assert list(folder.iterdir())  # and is left where it is

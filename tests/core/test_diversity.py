@@ -37,7 +37,9 @@ def test_ties_go_to_the_higher_score_then_the_smaller_id():
     assert "bca" == names(maximal_marginal_relevance(hits, np.eye(3, dtype=np.float32)))
 
 
-@pytest.mark.parametrize(("limit", "expected"), [(None, "acb"), (2, "ac"), (0, ""), (-1, ""), (9, "acb")])
+@pytest.mark.parametrize(
+    ("limit", "expected"), [(None, "acb"), (2, "ac"), (0, ""), (-1, ""), (9, "acb")]
+)
 def test_limit(limit, expected):
     assert expected == names(maximal_marginal_relevance(HITS, VECTORS, limit=limit))
 

@@ -15,6 +15,7 @@ from ragloom.testing.fakes import HashingEmbedder
 MakeSpace = Callable[..., Space]
 
 SECTIONS = 100
+BINARY = bytes(range(256)) * 4
 
 
 def word(number: int) -> str:
@@ -166,7 +167,7 @@ def test_a_file_that_fails_is_named_and_its_old_chunks_stay(
     (files / "a.md").write_text("alpha", "utf-8")
     (files / "b.md").write_text("beta", "utf-8")
     make_space().index()
-    (files / "a.md").write_bytes(b"\x00\x01\x02binary\x00")
+    (files / "a.md").write_bytes(BINARY)
     (files / "c.md").write_text("gamma", "utf-8")
 
     report = make_space().index()
@@ -183,7 +184,7 @@ def test_another_model_is_never_mixed_in(
     (files / "a.md").write_text("alpha", "utf-8")
     (files / "b.md").write_text("beta", "utf-8")
     make_space().index()
-    (files / "b.md").write_bytes(b"\x00\x00 unreadable now")
+    (files / "b.md").write_bytes(BINARY)
     with pytest.raises(RagloomError, match="another model"):
         make_space(embedder_options=options).search("alpha")
 

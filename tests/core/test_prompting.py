@@ -18,7 +18,12 @@ def context(*texts, omitted=0):
     hits = tuple(
         Hit(
             chunk=Chunk(
-                id=str(number), uri="x", text="x", span=Span(0, 1), lines=Lines(1, 1), bytes=Span(0, 1)
+                id=str(number),
+                uri="x",
+                text="x",
+                span=Span(0, 1),
+                lines=Lines(1, 1),
+                bytes=Span(0, 1),
             ),
             score=0.5,
             relevance=0.5,
@@ -90,7 +95,9 @@ def test_whatever_the_passages_say_they_stay_quoted():
     from hypothesis import strategies as st
 
     pieces = st.one_of(
-        st.sampled_from(["</quoted-data-", "<quoted-data-", "0123456789abcdef", ">", "\n", "System:"]),
+        st.sampled_from(
+            ["</quoted-data-", "<quoted-data-", "0123456789abcdef", ">", "\n", "System:"]
+        ),
         st.text(max_size=5),
     )
 

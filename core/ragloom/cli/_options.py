@@ -17,7 +17,14 @@ if TYPE_CHECKING:
     from ragloom._registry import Kind
     from ragloom.types import Condition
 
-__all__ = ["common_options", "json_option", "part_options", "space_option", "where_option"]
+__all__ = [
+    "common_options",
+    "json_option",
+    "part_options",
+    "reranker_option",
+    "space_option",
+    "where_option",
+]
 
 F = TypeVar("F", bound=Callable[..., object])
 Complete: TypeAlias = "Callable[[click.Context, click.Parameter, str], list[CompletionItem]]"
@@ -143,6 +150,16 @@ def part_options(command: F) -> F:
     return command
 
 
+def reranker_option(command: F) -> F:
+    """``--reranker NAME``."""
+    return click.option(
+        "--reranker",
+        metavar="NAME",
+        shell_complete=_complete_parts("reranker"),
+        help="The part that reorders the best candidates; 'none' for their own order.",
+    )(command)
+
+
 def where_option(command: F) -> F:
     """``--where COND``, as often as wanted."""
     return click.option(
@@ -179,7 +196,12 @@ def _complete_spaces(
 
 
 def _complete_parts(part: str) -> Complete:
-    kinds: dict[str, Kind] = {"store": "stores", "embedder": "embedders", "chunker": "chunkers"}
+    kinds: dict[str, Kind] = {
+        "store": "stores",
+        "embedder": "embedders",
+        "chunker": "chunkers",
+        "reranker": "rerankers",
+    }
 
     def complete(
         ctx: click.Context, _param: click.Parameter, incomplete: str

@@ -73,15 +73,27 @@ def _named(workspace: Workspace, name: str, paths: Sequence[str]) -> Space:
 
 
 def with_parts(
-    space: Space, *, store: str | None, embedder: str | None, chunker: str | None
+    space: Space,
+    *,
+    store: str | None = None,
+    embedder: str | None = None,
+    chunker: str | None = None,
+    reranker: str | None = None,
 ) -> Space:
-    """``space`` with other parts than its settings name."""
-    from ragloom.config import Part
+    """``space`` with other parts than its settings name.
+
+    A reranker is usually set up and then named where it is wanted, so the options that the settings
+    have for it, or for ``none``, stay.
+    """
+    from ragloom.config import NONE, Part
     from ragloom.workspace import Space
 
-    if store is embedder is chunker is None:
+    if store is embedder is chunker is reranker is None:
         return space
     given = space.settings
+    if reranker is not None:
+        kept = given.reranker.options if given.reranker.name in (NONE, reranker) else {}
+        given = replace(given, reranker=Part(name=reranker, options=kept))
     settings = replace(
         given,
         store=Part(name=store) if store else given.store,

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 import click
 
 from ragloom.cli._group import Command
-from ragloom.cli._options import common_options, json_option, space_option, where_option
+from ragloom.cli._options import (
+    common_options,
+    json_option,
+    reranker_option,
+    space_option,
+    where_option,
+)
 from ragloom.cli._session import Session, is_terminal, printable
 
 if TYPE_CHECKING:
@@ -86,6 +92,7 @@ Examples:
     default=True,
     help="Bring the index up to date first (the default), or ask it as it is.",
 )
+@reranker_option
 @json_option
 @common_options
 @click.pass_obj
@@ -105,6 +112,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     model: str | None,
     counter: str,
     refresh: bool,
+    reranker: str | None,
     as_json: bool,
 ) -> None:
     """Pack what answers a question into a budget of tokens, each passage with its file and lines.
@@ -114,11 +122,12 @@ def command(  # noqa: PLR0913 - one parameter an option
     no error: stderr says why.
     """
     from ragloom.cli._output import print_json
-    from ragloom.cli._spaces import choose_space
+    from ragloom.cli._spaces import choose_space, with_parts
     from ragloom.cli.search import bring_up_to_date
     from ragloom.counting import counter as counter_named
 
-    with choose_space(session.workspace(), space_name, paths) as space:
+    chosen = choose_space(session.workspace(), space_name, paths)
+    with with_parts(chosen, reranker=reranker) as space:
         counting = counter_named(counter)
         formatter = session.host().formatter(format_name) if format_name else space.formatter
         provider = _provider(space, formatter, format_name, model)

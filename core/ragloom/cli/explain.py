@@ -50,7 +50,7 @@ def command(
 ) -> None:
     """Show what speaks for each hit of QUERY, and what keeps others away.
 
-    Each line gives the place in the fused order, by meaning and by words, the relevance, and the
+    Each line gives the place in the order, by meaning and by words, the relevance, and the
     verdict. The index is asked as it is.
     """
     from ragloom.cli._output import print_json, print_table

@@ -11,6 +11,7 @@ from ragloom.cli._options import (
     common_options,
     json_option,
     part_options,
+    reranker_option,
     space_option,
     where_option,
 )
@@ -60,6 +61,7 @@ Examples:
     help="Bring the index up to date first (the default), or ask it as it is.",
 )
 @part_options
+@reranker_option
 @json_option
 @common_options
 @click.pass_obj
@@ -77,6 +79,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     store: str | None,
     embedder: str | None,
     chunker: str | None,
+    reranker: str | None,
     as_json: bool,
 ) -> None:
     """Find the passages that answer a question, best first.
@@ -90,7 +93,8 @@ def command(  # noqa: PLR0913 - one parameter an option
     from ragloom.cli._spaces import choose_space, with_parts
 
     chosen = choose_space(session.workspace(), space_name, paths)
-    with with_parts(chosen, store=store, embedder=embedder, chunker=chunker) as space:
+    parts = {"store": store, "embedder": embedder, "chunker": chunker, "reranker": reranker}
+    with with_parts(chosen, **parts) as space:
         if refresh:
             bring_up_to_date(session, space)
         result = space.search(

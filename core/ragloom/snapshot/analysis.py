@@ -163,7 +163,9 @@ def analyze(text: str) -> list[str]:
         text = unicodedata.normalize("NFKC", text)
     terms: list[str] = []
     for word in _WORD.findall(text):
-        if word.isascii() and (word.islower() or word.isdigit()) and not _COMPOUND.search(word):
+        if word.isascii() and (
+            (word.islower() and (word.isalpha() or not _COMPOUND.search(word))) or word.isdigit()
+        ):
             terms.append(word)
             continue
         if not word.isascii() and _HAS_UNSPACED.search(word):

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
+from ragloom.errors import StoreError
+from ragloom.filters import matches
 from ragloom.hookspecs import Provider
 from ragloom.protocols import Embedder, Embeddings
-from ragloom.types import Calibration
+from ragloom.records import check_records, cosines, nearest
+from ragloom.types import Calibration, Chunk, Condition
 
-__all__ = ["HashingEmbedder", "HashingOptions", "RegexCounter", "hashing_provider"]
+__all__ = ["ExactStore", "HashingEmbedder", "HashingOptions", "RegexCounter", "hashing_provider"]
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 
@@ -133,3 +139,81 @@ def hashing_provider(name: str = "hashing") -> Provider[Embedder]:
         create=HashingEmbedder,
         options=HashingOptions,
     )
+
+
+class ExactStore:
+    """Keeps chunks in this object and compares every vector: the oracle of store tests.
+
+    Its spaces live as long as the object; closing it keeps them.
+    """
+
+    read: Literal["snapshot", "native"] = "snapshot"
+    fingerprint = "exact"
+
+    def __init__(self) -> None:
+        self._spaces: dict[str, tuple[int, dict[str, tuple[Chunk, Embeddings]]]] = {}
+        self._space: str | None = None
+
+    def open(self, *, space: str, dimension: int, directory: Path) -> None:  # noqa: ARG002
+        """Make the space if it is new.
+
+        Raises:
+            StoreError: It holds vectors of another dimension.
+        """
+        known, rows = self._spaces.get(space, (dimension, {}))
+        if rows and known != dimension:
+            raise StoreError(f"the space {space!r} holds vectors of {known} numbers")
+        self._spaces[space] = (dimension, rows)
+        self._space = space
+
+    def close(self) -> None:
+        """Let go of the space."""
+        self._space = None
+
+    def upsert(self, chunks: Sequence[Chunk], vectors: Embeddings) -> None:
+        """Write chunks, replacing those with the same id."""
+        dimension, rows = self._opened
+        check_records(chunks, vectors, dimension=dimension)
+        for chunk, vector in zip(chunks, vectors, strict=True):
+            rows[chunk.id] = (replace(chunk, metadata=deepcopy(chunk.metadata)), vector.copy())
+
+    def delete(self, ids: Sequence[str]) -> None:
+        """Remove chunks; unknown ids are ignored."""
+        _, rows = self._opened
+        for name in ids:
+            rows.pop(name, None)
+
+    def count(self) -> int:
+        """Chunks in the space."""
+        return len(self._opened[1])
+
+    def scan(self, *, batch_size: int = 1000) -> Iterator[tuple[Sequence[Chunk], Embeddings]]:
+        """Everything in the space, in the order of the ids."""
+        _, rows = self._opened
+        ids = sorted(rows)
+        for start in range(0, len(ids), batch_size):
+            page = [rows[name] for name in ids[start : start + batch_size]]
+            yield [chunk for chunk, _ in page], np.stack([vector for _, vector in page])
+
+    def search(
+        self, vector: Embeddings, *, limit: int, where: Sequence[Condition] = ()
+    ) -> Sequence[tuple[str, float]]:
+        """The nearest chunks and their cosine, exactly; ties by id."""
+        dimension, rows = self._opened
+        kept = [
+            (name, row)
+            for name, (chunk, row) in sorted(rows.items())
+            if matches(chunk.uri, chunk.metadata, where)
+        ]
+        matrix = np.array([row for _, row in kept], dtype=np.float32).reshape(len(kept), dimension)
+        return nearest([name for name, _ in kept], cosines(matrix, vector), limit=limit)
+
+    def drop(self) -> None:
+        """Remove this space's chunks."""
+        self._opened[1].clear()
+
+    @property
+    def _opened(self) -> tuple[int, dict[str, tuple[Chunk, Embeddings]]]:
+        if self._space is None:
+            raise StoreError("the store is not open")
+        return self._spaces[self._space]

@@ -14,6 +14,7 @@ from ragloom import (
     MissingDependencyError,
     PluginError,
     PluginHost,
+    RagloomError,
     TokenCounter,
     Workspace,
 )
@@ -79,14 +80,17 @@ class Agents:
     def start(self) -> Mapping[str, IndexReport]:
         """Bring the index of every agent that searches up to date, as a program does when it starts.
 
-        Raises:
-            As :meth:`AgentIndex.ensure`.
+        An agent whose index cannot be brought up to date is a warning in the log ``ragloom`` and not in
+        what is returned; its last index, if there is one, goes on answering.
         """
-        return {
-            agent_id: self.index.ensure(agent_id)
-            for agent_id in self.settings.agents
-            if self.has_tool(agent_id)
-        }
+        reports: dict[str, IndexReport] = {}
+        for agent_id in self.settings.agents:
+            if self.has_tool(agent_id):
+                try:
+                    reports[agent_id] = self.index.ensure(agent_id)
+                except RagloomError as error:
+                    _LOG.warning("the index of agent %r is not up to date: %s", agent_id, error)
+        return reports
 
     def strategy(self, agent_id: str) -> Strategy:
         """``preload`` or ``rag``: what the settings say, or ``preload`` where no embedder can be had.
@@ -110,7 +114,6 @@ class Agents:
 
         Raises:
             ConfigError: No agent is called so, or its base folder does not exist.
-            SourceError: A source does not exist.
         """
         agent = self.settings.agent(agent_id)
         hinted = with_hint if self.has_tool(agent_id) else str

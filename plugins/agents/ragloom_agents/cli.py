@@ -25,6 +25,8 @@ class _Session(Protocol):
     folder: str
     config: str | None
 
+    def start(self, context: click.Context) -> None: ...
+
     def host(self) -> PluginHost: ...
 
     def note(self, message: str) -> None: ...
@@ -32,11 +34,35 @@ class _Session(Protocol):
     def warn(self, message: str) -> None: ...
 
 
+class _Command(click.Command):
+    """A command that also takes, after its name, the options that every command of ragloom takes."""
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Its own parameters, then those that the program shares with its commands."""
+        root = ctx.find_root().command
+        own = super().get_params(ctx)
+        if root is self:
+            return own
+        return own + [one for one in root.params if not one.expose_value and not one.is_eager]
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Set up logging and colours as the options say, then run."""
+        cast("_Session", ctx.obj).start(ctx)
+        return super().invoke(ctx)
+
+
+class _Group(click.Group):
+    """A group of such commands."""
+
+    command_class = _Command
+
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print stable JSON.")
 
 
 @click.group(
     "agents",
+    cls=_Group,
     short_help="Agents with documents of their own.",
     epilog="""\b
 Examples:

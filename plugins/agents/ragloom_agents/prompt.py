@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ragloom import Source, SourceError, Space, TokenCounter
+from ragloom.walking import resolve_roots
 from ragloom_agents.settings import AgentSettings, Strategy
 from ragloom_agents.tool import HINT
 
@@ -92,8 +93,20 @@ def preloaded(agent: AgentSettings, space: Space, counter: TokenCounter) -> Syst
 
 
 def _documents(space: Space) -> Iterator[tuple[str, str, str]]:
-    """Path, text and what is wrong with it of every document, sorted by path; front matter is cut off."""
-    for found in sorted(space.walk(), key=lambda found: found.source.uri):
+    """Path, text and what is wrong with it of every document, sorted by path; front matter is cut off.
+
+    A source that does not exist is named and does not take the others away.
+    """
+    sources: list[str] = []
+    for name in space.settings.sources:
+        try:
+            resolve_roots([name], space.workspace.root)
+        except SourceError as error:
+            yield name, "", str(error).removeprefix(f"{name}: ")
+        else:
+            sources.append(name)
+    there = Space(space.workspace, space.name, replace(space.settings, sources=tuple(sources)))
+    for found in sorted(there.walk(), key=lambda found: found.source.uri):
         source = found.source
         if found.status is None:
             yield source.uri, "", found.problem or found.left_out

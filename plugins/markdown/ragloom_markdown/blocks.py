@@ -9,13 +9,16 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 
 from markdown_it import MarkdownIt
-from markdown_it.parser_block import RuleFuncBlockType
-from markdown_it.rules_block import StateBlock
-from markdown_it.token import Token
 
 from ragloom.chunking import line_starts
+
+if TYPE_CHECKING:
+    from markdown_it.parser_block import RuleFuncBlockType
+    from markdown_it.rules_block import StateBlock
+    from markdown_it.token import Token
 
 __all__ = ["Block", "Parsed", "children", "parse"]
 
@@ -166,9 +169,8 @@ def _blocks(
     found: list[tuple[int, int, int]] = []
     for index in range(first, last):
         token = tokens[index]
-        if token.level == level:
-            if token.nesting >= 0 and token.map is not None:
-                found.append((index, token.map[0], token.map[1]))
+        if token.level == level and token.nesting >= 0 and token.map is not None:
+            found.append((index, token.map[0], token.map[1]))
     blocks: list[Block] = []
     for number, (index, top, bottom) in enumerate(found):
         following = number + 1 < len(found)

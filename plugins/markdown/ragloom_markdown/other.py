@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from ragloom.chunking import line_starts
 from ragloom.splitting import blank_line_starts, tile
@@ -29,7 +30,7 @@ def parse_rst(text: str) -> Parsed:
     """
     starts = line_starts(text)
     edges = [*starts, len(text)]
-    lines = [text[begin:end].rstrip() for begin, end in zip(edges, edges[1:], strict=False)]
+    lines = [text[begin:end].rstrip() for begin, end in pairwise(edges)]
     styles: list[tuple[str, bool]] = []
     blocks: list[Block] = []
     position = 0

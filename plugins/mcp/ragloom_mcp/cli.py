@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
 import click
 
@@ -24,13 +24,33 @@ class _Session(Protocol):
 
     config: str | None
 
+    def start(self, context: click.Context) -> None: ...
+
     def workspace(self) -> Workspace: ...
 
     def note(self, message: str) -> None: ...
 
 
+class _Command(click.Command):
+    """A command that also takes, after its name, the options that every command of ragloom takes."""
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Its own parameters, then those that the program shares with its commands."""
+        root = ctx.find_root().command
+        own = super().get_params(ctx)
+        if root is self:
+            return own
+        return own + [one for one in root.params if not one.expose_value and not one.is_eager]
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Set up logging and colours as the options say, then run."""
+        cast("_Session", ctx.obj).start(ctx)
+        return super().invoke(ctx)
+
+
 @click.command(
     "mcp",
+    cls=_Command,
     short_help="Serve the indexes to MCP clients.",
     epilog="""\b
 Examples:

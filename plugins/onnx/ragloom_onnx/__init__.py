@@ -1,4 +1,4 @@
-"""The embedder ``onnx``: models run by ONNX Runtime, one of them bundled."""
+"""The embedder and the reranker ``onnx``: models run by ONNX Runtime; one embedder is bundled."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from ragloom import Embedder, Provider, hookimpl
+from ragloom import Embedder, Provider, Reranker, hookimpl
 
-__all__ = ["OnnxOptions", "ragloom_embedders"]
+__all__ = ["OnnxOptions", "OnnxRerankerOptions", "ragloom_embedders", "ragloom_rerankers"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +43,28 @@ class OnnxOptions:
             raise ValueError("batch_tokens must be 1 or more")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OnnxRerankerOptions:
+    """Options of the reranker ``onnx``.
+
+    Attributes:
+        model: A folder with a cross-encoder, or a name on the Hugging Face hub such as
+            ``cross-encoder/ms-marco-MiniLM-L6-v2``, which is downloaded. None is bundled.
+        max_tokens: The longest pair of query and passage in tokens, those at the ends included; 0 is
+            as long as the model reads.
+        threads: Runs at once, each on one core; 0 is one for every core.
+    """
+
+    model: str
+    max_tokens: int = 0
+    threads: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse what can never work."""
+        if min(self.max_tokens, self.threads) < 0:
+            raise ValueError("max_tokens and threads must be 0 or more")
+
+
 def _create(options: OnnxOptions) -> Embedder:
     from ragloom_onnx.embedder import OnnxEmbedder
 
@@ -58,6 +80,27 @@ def ragloom_embedders() -> Iterable[Provider[Embedder]]:
             summary="ONNX Runtime; all-MiniLM-L6-v2 is bundled, others by folder or hub name",
             create=_create,
             options=OnnxOptions,
+            requires=("onnxruntime", "tokenizers"),
+            extra="ragloom[onnx]",
+        )
+    ]
+
+
+def _create_reranker(options: OnnxRerankerOptions) -> Reranker:
+    from ragloom_onnx.reranker import OnnxReranker
+
+    return OnnxReranker(options)
+
+
+@hookimpl
+def ragloom_rerankers() -> Iterable[Provider[Reranker]]:
+    """Offer the reranker ``onnx``."""
+    return [
+        Provider(
+            name="onnx",
+            summary="ONNX Runtime; any cross-encoder by folder or hub name",
+            create=_create_reranker,
+            options=OnnxRerankerOptions,
             requires=("onnxruntime", "tokenizers"),
             extra="ragloom[onnx]",
         )

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
 import hashlib
 import json
-import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -17,6 +13,7 @@ import numpy as np
 from ragloom import Calibration, ConfigError, MissingDependencyError, TokenCounter
 from ragloom_onnx.batches import plan
 from ragloom_onnx.files import find_model
+from ragloom_onnx.resources import cores, run_each, trim_memory
 from ragloom_onnx.session import Session
 
 if TYPE_CHECKING:
@@ -65,7 +62,7 @@ class OnnxEmbedder:
             passage if options.passage_prefix == "auto" else options.passage_prefix
         )
         self._wanted_tokens = options.max_tokens
-        self._threads = options.threads or _cores()
+        self._threads = options.threads or cores()
         self._batch_tokens = options.batch_tokens
         self._truncated = 0
         self._session: Session | None = None
@@ -130,9 +127,7 @@ class OnnxEmbedder:
         if self._session is None:
             return
         self._session = None
-        # The C library keeps freed memory for itself: 45 MB after 2,000 passages.
-        with contextlib.suppress(AttributeError, OSError, TypeError):
-            ctypes.CDLL(None).malloc_trim(0)  # glibc alone has it
+        trim_memory()
 
     def _embed(self, texts: Sequence[str], *, out: Embeddings) -> None:
         ids = self._encode(texts, max_sequence=self._longest_sequence)
@@ -144,17 +139,7 @@ class OnnxEmbedder:
         def run(batch: list[int]) -> None:
             out[batch] = model.run([ids[position] for position in batch])
 
-        if min(self._threads, len(batches)) == 1:
-            for batch in batches:
-                run(batch)
-            return
-        executor = ThreadPoolExecutor(min(self._threads, len(batches)), "ragloom-onnx")
-        try:
-            for _ in executor.map(run, batches):
-                pass
-        finally:
-            # After an error or Ctrl-C, what has not begun is not begun any more.
-            executor.shutdown(cancel_futures=True)
+        run_each(run, batches, threads=self._threads)
 
     def _encode(self, texts: Sequence[str], *, max_sequence: int) -> list[list[int]]:
         tokenizer = self._tokenizer
@@ -223,10 +208,3 @@ class OnnxEmbedder:
         if self._session is None:
             self._session = Session(self._files, pooling=self._pooling)
         return self._session
-
-
-def _cores() -> int:
-    """Cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

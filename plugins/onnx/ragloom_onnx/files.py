@@ -41,6 +41,7 @@ _DOWNLOADED = (
     "model.onnx_data",
     *VOCABULARIES,
 )
+_EXAMPLE = f"BAAI/bge-small-en-v1.5; the bundled model is {BUNDLED!r}"
 _HUB_NAME = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")
 
 
@@ -96,8 +97,12 @@ class ModelFiles:
             )
 
 
-def find_model(model: str) -> ModelFiles:
+def find_model(model: str, *, example: str = _EXAMPLE) -> ModelFiles:
     """The files of the bundled model, of one in a folder, or of one on the hub: downloaded then.
+
+    Args:
+        model: The bundled model's name, a folder, or a name on the hub.
+        example: Of a name on the hub, for the message.
 
     Raises:
         ModelError: There is no such model, or it cannot be used.
@@ -111,8 +116,7 @@ def find_model(model: str) -> ModelFiles:
     if _HUB_NAME.fullmatch(model):
         return _read(_download(model), model)
     raise ModelError(
-        f"model {model!r}: no such folder, nor a name on the hub such as BAAI/bge-small-en-v1.5; "
-        f"the bundled model is {BUNDLED!r}"
+        f"model {model!r}: no such folder, nor a name on the hub such as {example}"
     )
 
 

@@ -10,7 +10,7 @@ from ragloom import MissingDependencyError, ModelError
 from ragloom_onnx.counter import encodable
 from ragloom_onnx.files import EXTRA_HUB, VOCABULARIES, ModelFiles
 
-__all__ = ["encode", "load_tokenizer"]
+__all__ = ["encode", "encode_pairs", "load_tokenizer"]
 
 
 def load_tokenizer(files: ModelFiles) -> Tokenizer:
@@ -83,3 +83,17 @@ def encode(
         else:
             encoded.append(encoding.ids)
     return encoded, cut
+
+
+def encode_pairs(
+    tokenizer: Tokenizer, first: str, seconds: Sequence[str], *, max_sequence: int
+) -> list[tuple[list[int], list[int]]]:
+    """The token ids of ``first`` with each of ``seconds``, and which of the two each belongs to.
+
+    A pair of more than ``max_sequence`` tokens, those that the model adds included, loses the end of
+    the longer of its texts until both are of one length, and then of both (transformers calls this
+    ``longest_first``).
+    """
+    tokenizer.enable_truncation(max_sequence, strategy="longest_first")
+    pairs = [(encodable(first), encodable(second)) for second in seconds]
+    return [(encoding.ids, encoding.type_ids) for encoding in tokenizer.encode_batch_fast(pairs)]

@@ -15,23 +15,26 @@ from ragloom.splitting import (
     split_to_fit,
     stripped,
 )
-from ragloom.types import Document, Json, Metadata, Piece, Span
+from ragloom.types import Chunk, Document, Json, Metadata, Piece, Span
 from ragloom_templates import HeadOptions
 from ragloom_templates.types import DOMAIN, METHODOLOGY
 
-__all__ = ["TemplateChunker", "head_lines"]
+__all__ = ["TemplateChunker", "head_lines", "is_lead"]
 
 _BOUNDARIES = (blank_line_starts, line_starts_within, sentences)
 _HEAD_SHARE = 2
 """A head takes half of what the embedder reads, at most; a longer one is itself cut into parts."""
+_LEAD_TOKENS = 12
+"""Content below a head that stands for itself: a chunk needs some, and any more would dilute it."""
 
 
 class TemplateChunker:
     """Cuts a template's content, and puts its head before every part.
 
-    The head holds the labelled fields of the front matter. Where it is longer than half of what the
-    embedder reads, it is cut too: every part of it stands once before the beginning of the content, so
-    that nothing of it is lost, and the first before all the rest.
+    The head holds the labelled fields of the front matter. It also stands before the mere beginning of
+    the content, so that there is one embedding of what the template says it is for, whatever it goes on
+    to say: see :func:`is_lead`. A head longer than half of what the embedder reads is cut into several
+    such leads, so that nothing of it is lost, and the first of them stands before every part.
 
     Args:
         options: How often each field is said.
@@ -62,14 +65,27 @@ class TemplateChunker:
         if span is None:
             return
         heads = _heads(head_lines(document.metadata, self._options), counter, max_tokens)
-        longest = max(map(counter.count, heads))
-        budget = Budget(counter=counter, tokens=max(max_tokens - longest, 1))
-        parts = _packed(text, split_to_fit(text, *span, budget=budget, boundaries=_BOUNDARIES), budget)
         headings = _headings(document.metadata)
-        for number, part in enumerate(parts):
-            for head in heads if number == 0 else heads[:1]:
-                for place in _fitted(text, part, head, counter, max_tokens):
-                    yield Piece(span=place, headings=headings, context=head)
+        lead = _lead(text, span, counter)
+        for head in heads:
+            yield Piece(span=lead, headings=headings, context=head)
+        room = max(max_tokens - counter.count(heads[0]), 1)
+        budget = Budget(counter=counter, tokens=room)
+        atoms = split_to_fit(text, *span, budget=budget, boundaries=_BOUNDARIES)
+        for part in _packed(text, atoms, budget):
+            for place in _fitted(text, part, heads[0], counter, max_tokens):
+                if place != lead:
+                    yield Piece(span=place, headings=headings, context=heads[0])
+
+
+def is_lead(chunk: Chunk, first: Chunk) -> bool:
+    """Whether a chunk holds a template's head and hardly anything else.
+
+    Args:
+        chunk: Of a template.
+        first: The template's first.
+    """
+    return chunk.span == first.span
 
 
 def head_lines(metadata: Metadata, options: HeadOptions) -> list[str]:
@@ -101,6 +117,16 @@ def _words(name: Json) -> Json:
 
 def _unless(value: Json, default: str) -> Json:
     return None if value == default else value
+
+
+def _lead(text: str, span: Span, counter: TokenCounter) -> Span:
+    """The first line, or the first words of a long one."""
+    end = next(iter(line_starts_within(text, *span)), span.end)
+    line = text[span.start : end].rstrip()
+    tokens = counter.spans(line)
+    if len(tokens) > _LEAD_TOKENS:
+        line = line[: tokens[_LEAD_TOKENS][0]].rstrip()
+    return Span(span.start, span.start + max(len(line), 1))
 
 
 def _headings(metadata: Metadata) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
@@ -58,6 +59,12 @@ class TemplateSpace(Space):
             min_relevance=0.0,
         )
         super().__init__(workspace, name, settings)
+        self.left_out: set[str] = set()
+        """Uris of templates that do not belong to the library any more."""
+
+    def set_sources(self, sources: Sequence[str]) -> None:
+        """Walk these folders and files from now on."""
+        self.settings = replace(self.settings, sources=tuple(sources))
 
     @property
     def directory(self) -> Path:
@@ -75,7 +82,7 @@ class TemplateSpace(Space):
         All that lies below a folder with a ``SKILL.md`` is material of that skill, and what lies
         beside a ``system.md`` belongs to that pattern.
         """
-        found = list(super().walk())
+        found = [item for item in super().walk() if item.source.uri not in self.left_out]
         folders: dict[str, set[str]] = {SKILL_FILE: set(), PATTERN_FILE: set()}
         for item in found:
             folder, name = os.path.split(item.source.uri)

@@ -116,9 +116,7 @@ class _Cutter:
         if filled is not None:
             yield from self._emit(*filled, path, context)
 
-    def _emit(
-        self, start: int, end: int, path: tuple[str, ...], context: str
-    ) -> Iterator[Piece]:
+    def _emit(self, start: int, end: int, path: tuple[str, ...], context: str) -> Iterator[Piece]:
         span = stripped(self._text, start, end)
         if span is None:
             return

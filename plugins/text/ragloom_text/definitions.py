@@ -35,7 +35,9 @@ _WRAPPER = frozenset(
 )
 _VALUE = frozenset({"lexical_declaration", "variable_declaration"})
 _FUNCTION_VALUE = frozenset({"arrow_function", "class", "function", "function_expression"})
-_BEFORE = re.compile(r".*comment|attribute(?:_item|_list)?|decorator|annotation|inner_attribute_item")
+_BEFORE = re.compile(
+    r".*comment|attribute(?:_item|_list)?|decorator|annotation|inner_attribute_item"
+)
 _NAME_FIELDS = ("name", "declarator", "type")
 _DEEPEST = 12
 _LONGEST_NAME = 200

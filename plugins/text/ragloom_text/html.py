@@ -29,8 +29,7 @@ class HtmlLoader:
             MissingDependencyError: markdownify is not installed.
         """
         try:
-            import lxml.etree  # noqa: F401 - the parser that Beautiful Soup is told to use
-            from bs4 import BeautifulSoup
+            from bs4 import BeautifulSoup, FeatureNotFound
             from bs4.dammit import UnicodeDammit
             from markdownify import MarkdownConverter
         except ImportError as error:
@@ -52,6 +51,8 @@ class HtmlLoader:
                 heading_style="ATX", bullets="-", escape_asterisks=False, escape_underscores=False
             )
             text = str(converter.convert_soup(soup)).strip()
+        except FeatureNotFound as error:
+            raise MissingDependencyError("lxml", "ragloom[html]", "the loader 'html'") from error
         except RecursionError as error:
             raise SourceError("the HTML is nested too deeply") from error
         return Document(
@@ -68,7 +69,7 @@ class HtmlLoader:
 
 def _metadata(soup: object) -> dict[str, Json]:
     """The page's title, description and language."""
-    from bs4 import BeautifulSoup
+    from bs4 import BeautifulSoup, Tag
 
     found: dict[str, Json] = {}
     if not isinstance(soup, BeautifulSoup):
@@ -76,7 +77,7 @@ def _metadata(soup: object) -> dict[str, Json]:
     if soup.title is not None and (title := " ".join(soup.title.get_text().split())):
         found["title"] = title
     description = soup.find("meta", attrs={"name": "description"})
-    if description is not None and (content := str(description.get("content") or "").strip()):
+    if isinstance(description, Tag) and (content := str(description.get("content") or "").strip()):
         found["description"] = content
     if soup.html is not None and (language := str(soup.html.get("lang") or "")):
         found["lang"] = language

@@ -16,7 +16,15 @@ if TYPE_CHECKING:
 __all__ = ["PdfLoader"]
 
 # What pypdf raises for files that are not what they say.
-_BROKEN = (ArithmeticError, AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError)
+_BROKEN = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    OSError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
 
 
 class PdfLoader:
@@ -44,7 +52,7 @@ class PdfLoader:
             pages = [page.extract_text() for page in reader.pages]
             metadata = _metadata(reader)
         except (PyPdfError, zlib.error, *_BROKEN) as error:
-            raise SourceError(f"damaged PDF: {error or type(error).__name__}") from error
+            raise SourceError(f"damaged PDF: {str(error) or type(error).__name__}") from error
         # Glyphs without a meaning come out as lone surrogates or NUL.
         text = "\n\n".join(page.strip() for page in pages if page.strip())
         text = text.encode("utf-8", "ignore").decode().replace("\0", "")

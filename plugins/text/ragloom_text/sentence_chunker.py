@@ -48,7 +48,7 @@ class SentenceChunker:
         del counter, max_tokens
         text = document.text
         starts = [*sentence_starts(text), len(text)]
-        position = done = 0
+        position = done = shown = 0
         last = len(text.rstrip())
         while done < last:
             reach = position + self._size
@@ -59,8 +59,9 @@ class SentenceChunker:
                 continue
             end = starts[index] if whole else between_words(text, position, reach)
             span = stripped(text, position, end)
-            if span is not None:
+            if span is not None and span.end > shown:
                 yield Piece(span=span)
+                shown = span.end
             done = end
             position = self._overlapping(text, starts, position, end, whole=whole)
 

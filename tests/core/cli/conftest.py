@@ -37,6 +37,7 @@ def host(make_plugin):
     import ragloom_formats
     import ragloom_local
     import ragloom_markdown
+    import ragloom_onnx
 
     return PluginHost(
         {
@@ -44,6 +45,7 @@ def host(make_plugin):
             "hashing": make_plugin(embedders=[hashing_provider()]),
             "local": ragloom_local,
             "markdown": ragloom_markdown,
+            "onnx": ragloom_onnx,
         }
     )
 

@@ -216,3 +216,50 @@ def test_failed_files_are_counted_not_listed(run, unreadable):
     result = run("search", "logging", "docs", "-k", "1")
     assert (0, 1) == (result.exit_code, result.stdout.count("\n"))
     assert "warning: 1 of the files could not be indexed: 'ragloom index' says why" in result.stderr
+
+
+@pytest.fixture
+def cross_encoder(root, monkeypatch):
+    pytest.importorskip("onnxruntime")
+    pytest.importorskip("tokenizers")
+    folder = root / "tests" / "data" / "onnx" / "tiny-cross-encoder"
+    monkeypatch.setenv("RAGLOOM_RERANKER_MODEL", str(folder))
+
+
+def test_a_reranker_is_named_where_it_is_wanted(run, workspace, cross_encoder, monkeypatch):
+    (workspace / "docs" / "colours.md").write_text("# Paint\n\nRed and red, red and red.\n")
+    (workspace / "docs" / "few.md").write_text("# Red\n\nIt is red.\n")
+    asked = ("search", "red", "docs", "--json", "--mode", "lexical")
+    plain = hits(run(*asked))
+    reranked = hits(run(*asked, "--reranker", "onnx"))
+    assert "docs/colours.md" == reranked[0]["path"]
+    assert 1.5 + 3 / 8 == reranked[0]["score"]  # three of four fit into what the model reads
+    assert sorted(hit["path"] for hit in plain) == sorted(hit["path"] for hit in reranked)
+
+    monkeypatch.setenv("RAGLOOM_RERANKER", "onnx")
+    assert reranked == hits(run(*asked))
+    assert plain == hits(run(*asked, "--reranker", "none"))
+
+    context = ("context", "red", "docs", "--json", "--mode", "lexical", "-k", "1")
+    result = run(*context, "--reranker", "onnx")
+    assert ["docs/colours.md"] == [
+        citation["path"] for citation in json.loads(result.stdout)["citations"]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "model", "error"),
+    [
+        ("onnx", None, "error: reranker 'onnx': option 'model' is missing"),
+        ("onnx", "no-such-folder", "error: model 'no-such-folder': no such folder"),
+        ("onyx", None, "error: no reranker is called 'onyx'; did you mean 'onnx'?"),
+    ],
+)
+def test_a_reranker_that_cannot_be_had_is_one_line(run, name, model, error, monkeypatch):
+    if model:
+        monkeypatch.setenv("RAGLOOM_RERANKER_MODEL", model)
+    run("index", "docs")
+    result = run("search", "logging", "docs", "--reranker", name)
+    assert (1, "") == (result.exit_code, result.stdout)
+    (line,) = result.stderr.splitlines()
+    assert line.startswith(error)

@@ -14,7 +14,7 @@ from ragloom.cli._session import Session
 
 pytest.importorskip("onnxruntime")
 
-from ragloom_agents.cli import agents  # noqa: E402 - after the skip
+from ragloom_agents.cli import agents
 
 
 @pytest.fixture(scope="module")

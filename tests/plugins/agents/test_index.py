@@ -4,9 +4,9 @@ import os
 import shutil
 
 import pytest
-from ragloom_agents.spaces import space_name, store_place
 
 from ragloom import ConfigError, ModelError, NotIndexedError, SourceError
+from ragloom_agents.spaces import space_name, store_place
 
 STORES = ("memory", "file", "sqlite", "milvus")
 ONE = """\
@@ -32,7 +32,6 @@ def with_milvus(host, make_plugin):
     import ragloom_markdown
     import ragloom_milvus
     import ragloom_text
-
     from ragloom import PluginHost
 
     embedders = list(host.providers("embedders").values())
@@ -224,7 +223,9 @@ def test_a_place_that_is_taken_is_left_alone(tmp_path):
     assert store_place(free, "file", shared=True) == tmp_path / "free-file.db"
 
 
-@pytest.mark.parametrize("agent_id", ["Notes", "a/b", "..", "com:1", "日本語", "x" * 200, "a b", "a~b"])
+@pytest.mark.parametrize(
+    "agent_id", ["Notes", "a/b", "..", "com:1", "日本語", "x" * 200, "a b", "a~b"]
+)
 def test_ids_that_cannot_name_a_folder_still_work(agent_id, write, open_agents, project):
     import json
 
@@ -234,8 +235,11 @@ def test_ids_that_cannot_name_a_folder_still_work(agent_id, write, open_agents, 
     agents.index.ensure(agent_id)
 
     assert found(agents, "alpha", agent_id) == ["docs/a.md"]
-    assert not [entry for entry in project.iterdir() if entry.name not in
-                {".ragloom", "agents.yaml", "docs", "ragloom.yaml"}]
+    assert not [
+        entry
+        for entry in project.iterdir()
+        if entry.name not in {".ragloom", "agents.yaml", "docs", "ragloom.yaml"}
+    ]
 
 
 def test_no_two_ids_share_a_name():
@@ -263,7 +267,7 @@ def test_sources_are_relative_to_the_base_folder(write, open_agents, project, tm
 
 def test_a_base_folder_that_is_missing_is_named(write, open_agents):
     write("agents.yaml", ONE % "sqlite")
-    with pytest.raises(ConfigError, match="RAGLOOM_DOCS_BASE_DIR: docs.base_dir: there is no"):
+    with pytest.raises(ConfigError, match=r"RAGLOOM_DOCS_BASE_DIR: docs\.base_dir: there is no"):
         open_agents(RAGLOOM_DOCS_BASE_DIR="nowhere").index.ensure("notes")
 
 

@@ -4,10 +4,10 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from ragloom_agents.layers import load_agents, user_file
-from ragloom_agents.settings import DocsSettings, RagSettings
 
 from ragloom import ConfigError
+from ragloom_agents.layers import load_agents, user_file
+from ragloom_agents.settings import DocsSettings, RagSettings
 
 STORES = ("file", "memory", "milvus", "sqlite")
 SETTINGS = {
@@ -163,7 +163,7 @@ WRONG = {
     "agents:\n  - id: a\n    docs:\n      strategy: prelod\n": "4: agents[0].docs.strategy: "
     "expected one of preload, rag, found 'prelod'",
     "agents:\n  - id: a\n    docs:\n      sources: docs\n": "4: agents[0].docs.sources: expected a "
-    'list of paths or globs, such as ["docs/*.md"], found \'docs\'',
+    "list of paths or globs, such as [\"docs/*.md\"], found 'docs'",
     "agents:\n  - id: a\n    docs:\n      top_k: true\n": "4: agents[0].docs.top_k: expected a "
     "whole number from 1, found True",
     "agents:\n  - id: a\n    docs:\n      strategy: rag\n": "4: agent 'a': the strategy 'rag' "

@@ -1,10 +1,10 @@
 """The system prompt: whole documents within a budget, or the hint to search."""
 
 import pytest
-from ragloom_agents.tool import HINT
 
 from ragloom import PluginHost
 from ragloom.counting import counter
+from ragloom_agents.tool import HINT
 
 PRELOAD = """\
 agents:
@@ -27,7 +27,6 @@ def without_embedder():
     import ragloom_local
     import ragloom_markdown
     import ragloom_text
-
     from ragloom import Provider, hookimpl
 
     class Onnx:
@@ -185,10 +184,11 @@ def test_without_an_embedder_rag_preloads_and_says_so_once(
         assert (prompt.strategy, prompt.included) == ("preload", ("docs/a.md",))
         assert HINT not in prompt.text
         assert agents.tool(agent_id) is None
-    assert [record.getMessage() for record in caplog.records] == [
+    (record,) = caplog.records
+    assert record.getMessage() == (
         "agents with strategy 'rag' preload their documents instead: the embedder 'onnx' needs "
         "a_module_that_is_not_there, which is not installed: pip install 'ragloom[onnx]'"
-    ]
+    )
 
 
 def test_preloading_alone_asks_for_no_embedder(write, open_agents, without_embedder, caplog):
@@ -197,3 +197,33 @@ def test_preloading_alone_asks_for_no_embedder(write, open_agents, without_embed
 
     assert open_agents(plugins=without_embedder).prompt("a").included == ("docs/a.md",)
     assert caplog.records == []
+
+
+def test_a_source_that_is_missing_is_named_and_the_others_stay(write, open_agents):
+    write("agents.yaml", 'agents: [{id: a, docs: {sources: ["gone/*.md", "docs/*.md"]}}]')
+    write("docs/a.md", "Alpha.")
+
+    prompt = open_agents().prompt("a")
+
+    assert prompt.included == ("docs/a.md",)
+    (left_out,) = prompt.left_out
+    assert left_out.path == "gone/*.md"
+    assert left_out.reason.startswith("there is no such file or folder")
+
+
+def test_one_agent_that_fails_does_not_stop_the_others(write, open_agents, caplog):
+    write(
+        "agents.yaml",
+        """
+        defaults: {docs: {strategy: rag}}
+        agents:
+          - {id: a, docs: {sources: ["gone/*.md"]}}
+          - {id: b, docs: {sources: ["docs/*.md"]}}
+        """,
+    )
+    write("docs/a.md", "Alpha.")
+    agents = open_agents()
+
+    assert list(agents.start()) == ["b"]
+    assert "the index of agent 'a' is not up to date: agent 'a': gone/*.md: " in caplog.text
+    assert agents.tool("a").call({"query": "Alpha"}).is_error

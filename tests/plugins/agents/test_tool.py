@@ -5,10 +5,10 @@ import re
 import time
 
 import pytest
-from ragloom_agents import ToolError
-from ragloom_agents.results import NOTHING_FOUND, ResultsFormatter
 
 from ragloom import Citation, Context, Lines
+from ragloom_agents import ToolError
+from ragloom_agents.results import NOTHING_FOUND, ResultsFormatter
 
 CONFIG = """\
 agents:

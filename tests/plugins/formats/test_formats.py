@@ -3,7 +3,7 @@
 import json
 import re
 from pathlib import Path
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -115,7 +115,7 @@ def test_no_citation_is_an_empty_text(host):
 
 
 def parse_xml(rendered):
-    return ElementTree.fromstring(rendered)  # noqa: S314 - of our own making
+    return ET.fromstring(rendered)  # noqa: S314 - of our own making
 
 
 def test_text_cannot_close_its_delimiters(host):

@@ -30,7 +30,6 @@ def prompt(host, name, *, found=True, system="You are terse."):
     return build_augmented_prompt("How do I log errors?", shown, system)
 
 
-
 @pytest.mark.parametrize("name", PROVIDERS)
 def test_each_writes_passages_and_requests(host, name):
     formatter = host.formatter(name)

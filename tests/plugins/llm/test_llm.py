@@ -12,11 +12,11 @@ from click.testing import CliRunner
 pytest.importorskip("llm")
 pytest.importorskip("onnxruntime")
 
-import llm  # noqa: E402 - after the skip
-from llm.cli import cli  # noqa: E402
-from llm.plugins import load_plugins, pm  # noqa: E402
+import llm
+from llm.cli import cli
+from llm.plugins import load_plugins, pm
 
-from ragloom import Workspace  # noqa: E402
+from ragloom import Workspace
 
 
 class EchoModel(llm.Model):
@@ -25,7 +25,7 @@ class EchoModel(llm.Model):
     model_id = "ragloom-echo"
     supports_tools = True
 
-    def execute(self, prompt, stream, response, conversation):  # noqa: ARG002 - llm's signature
+    def execute(self, prompt, stream, response, conversation):
         if prompt.tool_results:
             yield "TOOL SAID: " + prompt.tool_results[0].output
         elif prompt.tools and "search" in prompt.prompt:
@@ -52,8 +52,14 @@ def echo():
     pm.unregister(plugin)
 
 
+@pytest.fixture(scope="module")
+def user_path(tmp_path_factory):
+    """The folder of llm's own database, whose making takes seconds."""
+    return tmp_path_factory.mktemp("llm")
+
+
 @pytest.fixture
-def project(tmp_path, monkeypatch):
+def project(tmp_path, monkeypatch, user_path):
     folder = tmp_path / "project"
     for path, text in {
         "docs/s3.md": "# Buckets\n\nCopy a bucket with aws s3 cp.\n",
@@ -63,7 +69,7 @@ def project(tmp_path, monkeypatch):
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text, "utf-8")
     monkeypatch.chdir(folder)
-    monkeypatch.setenv("LLM_USER_PATH", str(tmp_path / "llm"))
+    monkeypatch.setenv("LLM_USER_PATH", str(user_path))
     return folder
 
 
@@ -75,7 +81,7 @@ def indexed(project) -> Workspace:
 
 
 def run(*arguments):
-    return CliRunner().invoke(cli, ["-m", "ragloom-echo", "--no-stream", *arguments])
+    return CliRunner().invoke(cli, ["-m", "ragloom-echo", "--no-stream", "--no-log", *arguments])
 
 
 def test_it_is_found_through_llms_entry_points():

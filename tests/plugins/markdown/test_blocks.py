@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 pytest.importorskip("markdown_it")
 
 from markdown_it import MarkdownIt
+
 from ragloom import Source
 from ragloom.chunking import line_starts
 from ragloom_markdown.blocks import children, parse
@@ -28,9 +30,47 @@ MARKDOWN = st.lists(
     st.sampled_from(
         [
             *("# ", "## ", "#", "####### ", "\n", "\n\n", "\r\n", "\r", " ", "    ", "\t", "  "),
-            *("```", "~~~~", "````md", "`", "---", "===", "- ", "* ", "+ ", "1. ", "12) ", "> ", ">"),
-            *("<div>", "</div>", "<!--", "-->", "<script>", "</script>", "<a>", "[foo]: /u", "[", "]"),
-            *('"t"', "text", "|", "| - |", "a | b", "\\", "***", "_ _ _", "中", "\0", "\f", "\u2028"),
+            *(
+                "```",
+                "~~~~",
+                "````md",
+                "`",
+                "---",
+                "===",
+                "- ",
+                "* ",
+                "+ ",
+                "1. ",
+                "12) ",
+                "> ",
+                ">",
+            ),
+            *(
+                "<div>",
+                "</div>",
+                "<!--",
+                "-->",
+                "<script>",
+                "</script>",
+                "<a>",
+                "[foo]: /u",
+                "[",
+                "]",
+            ),
+            *(
+                '"t"',
+                "text",
+                "|",
+                "| - |",
+                "a | b",
+                "\\",
+                "***",
+                "_ _ _",
+                "中",
+                "\0",
+                "\f",
+                "\u2028",
+            ),
         ]
     ),
     max_size=30,
@@ -61,7 +101,13 @@ def test_blocks_agree_with_markdown_it(text: str) -> None:
     blocks = [block for block in parse(text).blocks if block.kind != "definitions"]
     starts = line_starts(text)
     expected = [(token.type.split("_")[0], starts[token.map[0]]) for token in tokens if token.map]
-    names = {"bullet": "list", "ordered": "list", "blockquote": "quote", "hr": "rule", "code": "fence"}
+    names = {
+        "bullet": "list",
+        "ordered": "list",
+        "blockquote": "quote",
+        "hr": "rule",
+        "code": "fence",
+    }
     assert [(names.get(kind, kind), start) for kind, start in expected] == [
         (block.kind, block.start) for block in blocks
     ]
@@ -87,18 +133,27 @@ def test_blocks_cover_all_that_is_not_blank(text: str) -> None:
         inner = children(parsed, block)
         if inner:
             assert (block.start, block.end) == (inner[0].start, inner[-1].end)
-            assert all(one.end == two.start for one, two in zip(inner, inner[1:], strict=False))
+            assert all(one.end == two.start for one, two in pairwise(inner))
 
 
 @pytest.mark.parametrize(
     "text",
-    ["> " * 300 + "a", "- " * 300 + "a", "[" * 5000, "*" * 5000, "<" * 5000, "`" * 5000, "> a\n" * 3000],
+    [
+        "> " * 300 + "a",
+        "- " * 300 + "a",
+        "[" * 5000,
+        "*" * 5000,
+        "<" * 5000,
+        "`" * 5000,
+        "> a\n" * 3000,
+    ],
 )
 def test_deep_and_long_input_ends(text: str) -> None:
     assert parse(f"{text}\n\n# H\n").blocks
 
 
 def test_titles_of_restructured_text() -> None:
-    text = "====\nTop\n====\n\nIntro.\n\nOne\n---\n\na\n\nTwo\n~~~\n\n==  ==\n1   2\n==  ==\n\nThree\n-----\n"
+    text = "====\nTop\n====\n\nIntro.\n\nOne\n---\n\na\n\nTwo\n~~~\n\n"
+    text += "==  ==\n1   2\n==  ==\n\nThree\n-----\n"
     found = [(block.level, block.title) for block in parse_rst(text).blocks if block.level]
     assert [(1, "Top"), (2, "One"), (3, "Two"), (2, "Three")] == found

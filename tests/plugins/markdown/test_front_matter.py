@@ -45,7 +45,10 @@ def test_case(case: dict[str, object]) -> None:
         ("a: yes\nb: no\nc: on", {"a": "yes", "b": "no", "c": "on"}),
         ("a: true\nb: False\nc: ~\nd:", {"a": True, "b": False, "c": None, "d": None}),
         ("a: 010\nb: 0x1F\nc: 0o17\nd: 1_000", {"a": 10, "b": 31, "c": 15, "d": "1_000"}),
-        ("a: 1.5\nb: 1e3\nc: .5\nd: .nan\ne: -.inf", {"a": 1.5, "b": 1e3, "c": 0.5, "d": ".nan", "e": "-.inf"}),
+        (
+            "a: 1.5\nb: 1e3\nc: .5\nd: .nan\ne: -.inf",
+            {"a": 1.5, "b": 1e3, "c": 0.5, "d": ".nan", "e": "-.inf"},
+        ),
         ("a: 1e999", {"a": "1e999"}),
         ("a: 2026-7-3\nb: 2024-02-30", {"a": "2026-07-03", "b": "2024-02-30"}),
         ("a: 2026-07-03 04:05:06Z", {"a": "2026-07-03T04:05:06+00:00"}),
@@ -94,7 +97,10 @@ def test_ends_of_lines_and_of_the_block(ends: str, close: str) -> None:
     "block",
     [
         "a: &a [x, x]\nb: &b [*a, *a]\nc: &c [*b, *b]\n"
-        + "".join(f"k{n}: &k{n} [*{p}, *{p}, *{p}]\n" for n, p in enumerate(["c", *(f"k{i}" for i in range(9))])),
+        + "".join(
+            f"k{n}: &k{n} [*{p}, *{p}, *{p}]\n"
+            for n, p in enumerate(["c", *(f"k{i}" for i in range(9))])
+        ),
         "a: " + "[" * 60 + "]" * 60,
         "a: &x [*x]",
         "a: b: c",

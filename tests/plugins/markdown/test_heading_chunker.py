@@ -33,9 +33,12 @@ def texts(chunks: list[Chunk]) -> list[str]:
 
 def test_one_chunk_a_section_with_its_path() -> None:
     chunks = cut("before\n\n# Guide\n\na\n\n## Errors\n\nb\n\n### Logging\n\nc\n\n## Other\n\nd\n")
-    assert ["before", "# Guide\n\na", "## Errors\n\nb\n\n### Logging\n\nc", "## Other\n\nd"] == texts(
-        chunks
-    )
+    assert [
+        "before",
+        "# Guide\n\na",
+        "## Errors\n\nb\n\n### Logging\n\nc",
+        "## Other\n\nd",
+    ] == texts(chunks)
     assert [(), ("Guide",), ("Guide", "Errors"), ("Guide", "Other")] == [c.headings for c in chunks]
     assert ["", "", "Guide", "Guide"] == [chunk.context for chunk in chunks]
 
@@ -83,7 +86,9 @@ def test_then_between_paragraphs_then_between_sentences() -> None:
     chunks = cut("# A\n\n" + "\n\n".join(f"{'word ' * 9}{n}." for n in range(8)), max_tokens=30)
     assert all(chunk.text.endswith(".") for chunk in chunks)
     assert ["A"] * (len(chunks) - 1) == [chunk.context for chunk in chunks[1:]]
-    one = cut(" ".join(f"Sentence number {n} is here, e.g. this one." for n in range(40)), max_tokens=40)
+    one = cut(
+        " ".join(f"Sentence number {n} is here, e.g. this one." for n in range(40)), max_tokens=40
+    )
     assert all(chunk.text.startswith("Sentence") and chunk.text.endswith(".") for chunk in one)
 
 
@@ -102,7 +107,9 @@ def test_a_fence_in_a_list_is_not_cut_where_avoidable() -> None:
 
 def test_rows_of_a_split_table_are_embedded_below_its_header() -> None:
     rows = "".join(f"| name {n} | value {n} |\n" for n in range(60))
-    chunks = cut(f"# T\n\nIntro.\n\n| Name | Value |\n| --- | --- |\n{rows}\nAfter.\n", max_tokens=80)
+    chunks = cut(
+        f"# T\n\nIntro.\n\n| Name | Value |\n| --- | --- |\n{rows}\nAfter.\n", max_tokens=80
+    )
     assert len(chunks) > 4
     for chunk in chunks[1:]:
         assert "T\n| Name | Value |" == chunk.context

@@ -13,11 +13,12 @@ import pytest
 
 pytest.importorskip("mcp")
 
-import anyio  # noqa: E402 - after the skip
-from mcp import Client, MCPError, StdioServerParameters  # noqa: E402
-from ragloom_mcp.server import listen, make_server  # noqa: E402
-from ragloom_mcp.shelf import space_shelf, workspace_shelf  # noqa: E402
-from ragloom_mcp.tools import TOOLS  # noqa: E402
+import anyio
+from mcp import Client, MCPError, StdioServerParameters
+
+from ragloom_mcp.server import listen, make_server
+from ragloom_mcp.shelf import space_shelf, workspace_shelf
+from ragloom_mcp.tools import TOOLS
 
 FOUND = re.compile(r"--- Result 1 \(score: (0\.\d{3}|1\.000), source: docs/s3\.md\) ---\n")
 
@@ -63,7 +64,9 @@ def test_search_list_and_read(mode, workspace, project):
         assert FOUND.match(found.content[0].text)
         hit = found.structured_content["hits"][0]
         lines = {"start_line": hit["start_line"], "end_line": hit["end_line"]}
-        read = await client.call_tool("read_source", {"path": hit["path"], "space": "docs", **lines})
+        read = await client.call_tool(
+            "read_source", {"path": hit["path"], "space": "docs", **lines}
+        )
         assert hit["text"] in read.content[0].text
         assert read.structured_content["changed"] is False
         listed = await client.call_tool("list_spaces", {})
@@ -158,7 +161,8 @@ def test_a_real_server_sees_what_another_process_indexes(workspace, project):
         assert before.content[0].text == "No relevant documentation found for your query."
 
         (project / "docs" / "deploy.md").write_text(
-            "# Deployments\n\nOn a Friday only the duty engineer may approve a deployment.\n", "utf-8"
+            "# Deployments\n\nOn a Friday only the duty engineer may approve a deployment.\n",
+            "utf-8",
         )
         index = await anyio.run_process(
             [sys.executable, "-m", "ragloom", "-C", str(project), "index", "--space", "docs"]
@@ -166,9 +170,7 @@ def test_a_real_server_sees_what_another_process_indexes(workspace, project):
         assert index.returncode == 0
         after = await client.call_tool("rag_search", query)
         assert "source: docs/deploy.md" in after.content[0].text
-        generations = [
-            answer.structured_content["generation"] for answer in (before, after)
-        ]
+        generations = [answer.structured_content["generation"] for answer in (before, after)]
         assert generations == [1, 2]
 
         wrong = await client.call_tool("rag_search", {"query": 3})

@@ -10,8 +10,8 @@ from ragloom import ConfigError, SourceError, Workspace
 
 pytest.importorskip("mcp")
 
-from ragloom_mcp.excerpts import LINES_AT_ONCE, excerpt  # noqa: E402 - after the skip
-from ragloom_mcp.shelf import agent_shelf, space_shelf, workspace_shelf  # noqa: E402
+from ragloom_mcp.excerpts import LINES_AT_ONCE, excerpt
+from ragloom_mcp.shelf import agent_shelf, space_shelf, workspace_shelf
 
 LESSONS = "knowledge-lessons"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -53,13 +54,41 @@ COUNTERS: tuple[TokenCounter, ...] = (
 )
 
 FRAGMENTS = (
-    *("# ", "## Title\n", "### Sub\n", "Title\n===\n", "---\n", "```\n", "````py\n", "~~~\n", "\n\n"),
+    *(
+        "# ",
+        "## Title\n",
+        "### Sub\n",
+        "Title\n===\n",
+        "---\n",
+        "```\n",
+        "````py\n",
+        "~~~\n",
+        "\n\n",
+    ),
     *("- item\n", "1. one\n", "> quote\n", "| a | b |\n|---|---|\n", "| 1 | 2 |\n", "[a]: /u\n"),
     *("<div>\n", "<!-- x -->\n", "    code\n", "\t", "\r", "\r\n", "\f", "\x85", "\u2028", "\0"),
     *("A sentence. ", "Is it? ", "e.g. this ", "3.14 ", "https://a.b/c?d=e ", "… ", "Mr. Smith "),
     *("中文合約。", "轉換體驗課", "日本語です。", "สวัสดี ครับ ", "한국어 ", "नमस्ते। ", "مرحبا؟ "),
-    *("🙂", "👩‍👩‍👧", "e\u0301", "\u200b", "\u202e", "word ", "x" * 70, "def f(a):\n    return a\n\n"),
-    *("class A:\n", "fn main() {}\n", "import os\n", "/* c */\n", "// d\n", "}\n", "{\n", "=====\n"),
+    *(
+        "🙂",
+        "👩‍👩‍👧",
+        "e\u0301",
+        "\u200b",
+        "\u202e",
+        "word ",
+        "x" * 70,
+        "def f(a):\n    return a\n\n",
+    ),
+    *(
+        "class A:\n",
+        "fn main() {}\n",
+        "import os\n",
+        "/* c */\n",
+        "// d\n",
+        "}\n",
+        "{\n",
+        "=====\n",
+    ),
 )
 TEXTS = st.one_of(
     st.lists(st.sampled_from(FRAGMENTS), max_size=60).map("".join),
@@ -123,7 +152,7 @@ def test_sentences(text: str, size: int, overlap: int) -> None:
     assert all(piece.span.end - piece.span.start <= size for piece in pieces)
     ends = [piece.span.end for piece in pieces]
     assert sorted(set(ends)) == ends
-    for one, two in zip(pieces, pieces[1:], strict=False):
+    for one, two in pairwise(pieces):
         assert one.span.start < two.span.start
         assert one.span.end - two.span.start <= overlap
 
@@ -137,7 +166,7 @@ def test_tokens(text: str, counter: TokenCounter, size: int, overlap: int) -> No
     for piece in pieces:
         tokens = counter.count(text[slice(*piece.span)])
         assert tokens <= size or piece.span.end - piece.span.start == 1
-    assert all(a.span.start < b.span.start for a, b in zip(pieces, pieces[1:], strict=False))
+    assert all(a.span.start < b.span.start for a, b in pairwise(pieces))
 
 
 @given(TEXTS, st.sampled_from(["utf-16-le", "gb18030", "utf-8-sig"]))

@@ -1,0 +1,122 @@
+"""Retrieval quality on every judged collection below a folder, as one table.
+
+    python benchmarks/quality/run_collections.py FOLDER [--final] [--only NAME…] [--json FILE]
+
+FOLDER holds collections in BEIR's format (corpus.jsonl or .gz, queries.jsonl, qrels/SPLIT.tsv). Each is
+measured by ``ragloom eval`` in hybrid mode against dense and lexical; the p-values are of a paired
+randomisation test. A collection that has judgments for training is what the weights were tuned
+on, so those are used; --final asks the test queries, once, when nothing is tuned any more.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+HEADS = (
+    "collection, split",
+    "queries",
+    "hybrid",
+    "dense",
+    "lexical",
+    "p (dense)",
+    "p (lexical)",
+    "off-topic let in",
+    "answerable kept",
+    "p50 / p95 ms",
+)
+
+
+def collections(folder: Path) -> Iterator[Path]:
+    """Every folder at or below ``folder`` with a corpus, queries and judgments, sorted."""
+    for queries in sorted(folder.rglob("queries.jsonl")):
+        here = queries.parent
+        if (here / "qrels").is_dir() and any(here.glob("corpus.jsonl*")):
+            yield here
+
+
+def split_of(collection: Path, *, final: bool) -> str:
+    """``train`` where it is judged, unless the last figures are asked for."""
+    train = (collection / "qrels" / "train.tsv").is_file()
+    return "train" if train and not final else "test"
+
+
+def evaluated(collection: Path, split: str, workspace: Path) -> dict[str, Any]:
+    """What ``ragloom eval --json`` says; progress goes to the terminal."""
+    command = [sys.executable, "-m", "ragloom", "eval", str(collection), "--split", split, "--json"]
+    command += ["--against", "dense", "--against", "lexical"]
+    done = subprocess.run(command, cwd=workspace, stdout=subprocess.PIPE, text=True, check=True)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return {**found, "split": split}
+
+
+def scores(found: dict[str, Any]) -> list[float]:
+    """nDCG@10 of hybrid, dense and lexical."""
+    others = found["comparisons"]
+    figures = (found, others["dense"], others["lexical"])
+    return [float(each["metrics"]["ndcg@10"]) for each in figures]
+
+
+def row(found: dict[str, Any]) -> list[str]:
+    """One line of the table."""
+    gate, latency, others = found["gate"], found["latency_ms"], found["comparisons"]
+    return [
+        f"{found['collection']}, {found['split']}",
+        str(found["queries"]),
+        *(f"{value:.4f}" for value in scores(found)),
+        *(f"{others[mode]['p_value']:.4f}" for mode in ("dense", "lexical")),
+        f"{gate['injected']} of {gate['off_topic']} ({gate['injection_rate']:.1%})",
+        f"{gate['kept']} of {gate['answerable']} ({gate['kept_rate']:.1%})",
+        f"{latency['p50']:.1f} / {latency['p95']:.1f}",
+    ]
+
+
+def table(results: Sequence[dict[str, Any]]) -> str:
+    """Every collection, and the mean of the three ways of searching."""
+    columns = zip(*map(scores, results), strict=True)
+    means = [f"{sum(column) / len(results):.4f}" for column in columns]
+    mean = ["mean", "", *means, *[""] * (len(HEADS) - 5)]
+    lines = [HEADS, ["---"] * len(HEADS), *map(row, results), mean]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def main() -> None:
+    """Measure, print, and write JSON where it is asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path, help="the collections are at or below it")
+    parser.add_argument("--final", action="store_true", help="the test queries even where tuned")
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="these collections")
+    parser.add_argument("--workspace", type=Path, help="keeps the indexes for the next time")
+    parser.add_argument("--json", type=Path, help="write everything to this file, too")
+    arguments = parser.parse_args()
+    chosen = [
+        each.resolve()
+        for each in collections(arguments.folder)
+        if not arguments.only or each.name in arguments.only
+    ]
+    if not chosen:
+        sys.exit(f"{arguments.folder}: there is no such collection in BEIR's format at or below it")
+    with tempfile.TemporaryDirectory() as made:
+        workspace = arguments.workspace or Path(made)
+        workspace.mkdir(parents=True, exist_ok=True)
+        results = [
+            evaluated(each, split_of(each, final=arguments.final), workspace) for each in chosen
+        ]
+    print("nDCG@10\n")
+    print(table(results))
+    if arguments.json:
+        versions = {"python": platform.python_version(), "cores": os.cpu_count()}
+        content = {"benchmark": "collections", "results": results, "versions": versions}
+        arguments.json.write_text(json.dumps(content, indent=2) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,162 @@
+"""What every chunker promises."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Final
+
+import pytest
+
+from ragloom.chunking import join_context, make_chunks
+from ragloom.protocols import Chunker
+from ragloom.testing.contract import Contract
+from ragloom.testing.fakes import RegexCounter
+from ragloom.types import Chunk, Document, Piece
+
+__all__ = ["DOCUMENTS", "ChunkerContract"]
+
+_PROSE: Final = "The signing keys are rotated on the first Monday of every month. "
+
+DOCUMENTS: Final = {
+    "one line": "Just one line",
+    "markdown": (
+        "# Title\n\nIntroduction.\n\n## First\n\n- a\n- b\n\n```python\nprint('x')\n\n\nprint('y')\n"
+        "```\n\n## Second\n\n| a | b |\n| - | - |\n| 1 | 2 |\n\n### Deeper\n\nText.\n"
+    ),
+    "crlf": "# Title\r\n\r\nOne.\r\n\r\nTwo.\r\n",
+    "lone cr": "One.\rTwo.\r\rThree.\r",
+    "blanks at the ends": "\n\n \t\n  indented text\n\n\n",
+    "scripts": "Gr\u00f6\u00dfe. \u65e5\u672c\u8a9e\u306e\u6587\u7ae0\u3002\U0001f9f5\u200d\U0001f469 "
+    "\u0627\u0644\u0639\u0631\u0628\u064a\u0629 e\u0301\n" * 20,
+    "separators": "a\u2028b\u2029c\x0bd\x0ce\x85f\xa0g\ufeffh\x00i\n",
+    "code": "def one():\n    return 1\n\n\nclass Two:\n    def three(self):\n        return 3\n" * 12,
+    "long prose": (_PROSE * 12 + "\n\n") * 6,
+    "long line": "word " * 3000,
+    "no blanks": "x" * 9000,
+    "no words": "-" * 2000 + "\n" + "|" * 2000,
+    "rows": "| key | value |\n| --- | --- |\n" + "| a | b |\n" * 400,
+    "open fence": "```\n" + "never closed\n" * 50,
+    "many titles": "".join(f"{'#' * (1 + n % 6)} Title {n}\n" for n in range(80)),
+}
+"""Texts by what is odd about them."""
+
+_MAX_TOKENS: Final = 64
+
+
+class ChunkerContract(Contract, contract=True):
+    """Every chunker passes these tests. The author writes the fixture ``chunker``.
+
+    Attributes:
+        media_type: Of the documents that it is given.
+    """
+
+    media_type: ClassVar[str] = "text/markdown"
+
+    @pytest.fixture
+    def chunker(self) -> Chunker:
+        """Written by the author: a chunker."""
+        raise NotImplementedError("write a fixture chunker that returns your chunker")
+
+    def test_has_every_method_of_the_protocol(self, chunker: Chunker) -> None:
+        """A chunker has all of ``ragloom.Chunker``: look at the names of methods and properties."""
+        assert isinstance(chunker, Chunker)
+
+    @pytest.mark.parametrize("text", ["", " \n\t\n"], ids=["empty", "blank"])
+    def test_nothing_is_cut_into_nothing(self, chunker: Chunker, text: str) -> None:
+        """An empty or blank document has no pieces: look for a last piece that is always added."""
+        assert self._pieces(chunker, text) == []
+
+    @pytest.mark.parametrize("name", DOCUMENTS)
+    def test_pieces_lie_inside_the_text(self, chunker: Chunker, name: str) -> None:
+        """``0 <= start < end <= len(text)``, in characters: look for byte offsets."""
+        text = DOCUMENTS[name]
+        outside = [
+            piece.span
+            for piece in self._pieces(chunker, text)
+            if not 0 <= piece.span[0] < piece.span[1] <= len(text)
+        ]
+        assert outside == []
+
+    @pytest.mark.parametrize("name", DOCUMENTS)
+    def test_pieces_come_in_order(self, chunker: Chunker, name: str) -> None:
+        """Sorted by their start; they may overlap, and no two are the same."""
+        spans = [tuple(piece.span) for piece in self._pieces(chunker, DOCUMENTS[name])]
+        starts = [start for start, _ in spans]
+        assert starts == sorted(starts)
+        assert len(set(spans)) == len(spans)
+
+    @pytest.mark.parametrize("name", DOCUMENTS)
+    def test_every_character_that_is_not_blank_is_covered(
+        self, chunker: Chunker, name: str
+    ) -> None:
+        """What no piece holds can never be found: look for separators that are thrown away."""
+        text = DOCUMENTS[name]
+        left = list(text)
+        for piece in self._pieces(chunker, text):
+            start, end = piece.span
+            left[start:end] = " " * len(left[start:end])
+        lost = "".join(left).split()
+        assert lost == []
+
+    @pytest.mark.parametrize("name", DOCUMENTS)
+    def test_pieces_fit_the_embedder(self, chunker: Chunker, name: str) -> None:
+        """Context and text together have ``max_tokens`` at the most: measure with ``counter``.
+
+        What is longer is cut by the embedder, and its end is found by no question.
+        """
+        text, counter = DOCUMENTS[name], RegexCounter()
+        longest = max(
+            counter.count(join_context(piece.context, text[piece.span[0] : piece.span[1]]))
+            for piece in self._pieces(chunker, text)
+        )
+        assert longest <= _MAX_TOKENS
+
+    @pytest.mark.parametrize("name", DOCUMENTS)
+    def test_chunks_are_exact_slices_of_the_file(self, chunker: Chunker, name: str) -> None:
+        """Text, bytes and lines of every chunk can be checked against the file.
+
+        A prefix such as front matter lies before ``document.text``: spans count from the text.
+        """
+        prefix = "---\ntitle: \u00fc\n---\n"
+        whole = prefix + DOCUMENTS[name]
+        encoded = whole.encode()
+        for made in self._chunks(chunker, DOCUMENTS[name], prefix=prefix):
+            assert made.text == whole[made.span.start : made.span.end]
+            assert made.text.encode() == encoded[made.bytes.start : made.bytes.end]
+
+    @pytest.mark.parametrize("name", DOCUMENTS)
+    def test_ids_are_unique(self, chunker: Chunker, name: str) -> None:
+        """Chunks of equal text are told apart by a counter; that needs pieces in order."""
+        ids = [made.id for made in self._chunks(chunker, DOCUMENTS[name])]
+        assert len(set(ids)) == len(ids)
+
+    @pytest.mark.parametrize("name", DOCUMENTS)
+    def test_the_same_document_is_cut_the_same(self, chunker: Chunker, name: str) -> None:
+        """Cutting is a function of the document: look for state that stays from the last one."""
+        first = self._pieces(chunker, DOCUMENTS[name])
+        self._pieces(chunker, "# Another\n\nText of another document.\n")
+        assert self._pieces(chunker, DOCUMENTS[name]) == first
+
+    def test_headings_are_titles_on_one_line(self, chunker: Chunker) -> None:
+        """``headings`` is a tuple of strings without marks at their ends or line ends in them."""
+        for piece in self._pieces(chunker, DOCUMENTS["markdown"]):
+            assert isinstance(piece.headings, tuple)
+            assert [one for one in piece.headings if one != " ".join(one.split())] == []
+
+    def test_the_fingerprint_stays_the_same(self, chunker: Chunker) -> None:
+        """It is not empty, and cutting does not change it, or every run would cut all again."""
+        before = chunker.fingerprint
+        self._pieces(chunker, DOCUMENTS["markdown"])
+        assert before
+        assert chunker.fingerprint == before
+
+    def _document(self, text: str, prefix: str = "") -> Document:
+        return Document(uri="docs/a.md", text=text, prefix=prefix, media_type=self.media_type)
+
+    def _pieces(self, chunker: Chunker, text: str) -> list[Piece]:
+        document = self._document(text)
+        return list(chunker.split(document, counter=RegexCounter(), max_tokens=_MAX_TOKENS))
+
+    def _chunks(self, chunker: Chunker, text: str, *, prefix: str = "") -> list[Chunk]:
+        document, counter = self._document(text, prefix), RegexCounter()
+        pieces = chunker.split(document, counter=counter, max_tokens=_MAX_TOKENS)
+        return make_chunks(document, pieces, counter)

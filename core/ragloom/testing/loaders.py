@@ -1,0 +1,202 @@
+"""What every loader promises."""
+
+from __future__ import annotations
+
+import codecs
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import pytest
+
+from ragloom.errors import SourceError
+from ragloom.protocols import Loader
+from ragloom.records import dump_json
+from ragloom.testing.contract import Contract
+from ragloom.types import Document, Source
+
+__all__ = ["LoaderContract"]
+
+_TEXT: Final = "Title\n=====\n\nThe signing keys are rotated, na\u00efve \u65e5\u672c \U0001f9f5.\n"
+_SECONDS: Final = 30
+
+
+class LoaderContract(Contract, contract=True):
+    """Every loader passes these tests.
+
+    The author writes the fixture ``loader``, and ``samples`` where plain text is not its format.
+    """
+
+    @pytest.fixture
+    def loader(self) -> Loader:
+        """Written by the author: a loader."""
+        raise NotImplementedError("write a fixture loader that returns your loader")
+
+    @pytest.fixture
+    def samples(self, loader: Loader) -> Mapping[str, bytes]:
+        """File names to the bytes of files that hold some text; a page of plain text by default."""
+        return {f"sample{min(loader.suffixes)}": _TEXT.encode()}
+
+    def test_has_every_method_of_the_protocol(self, loader: Loader) -> None:
+        """A loader has all of ``ragloom.Loader``: look at the names of methods and properties."""
+        assert isinstance(loader, Loader)
+
+    def test_suffixes_are_lower_case_with_a_dot(self, loader: Loader) -> None:
+        """Files are found by them: ``.md``, not ``md`` or ``.MD``; a frozenset, not a string."""
+        assert isinstance(loader.suffixes, frozenset)
+        assert loader.suffixes
+        assert [one for one in loader.suffixes if one != f".{one[1:]}".lower()] == []
+
+    def test_the_fingerprint_stays_the_same(
+        self, loader: Loader, samples: Mapping[str, bytes]
+    ) -> None:
+        """It is not empty, and loading does not change it, or every run would load all again."""
+        before = loader.fingerprint
+        for name, content in samples.items():
+            _load(loader, content, name)
+        assert before
+        assert loader.fingerprint == before
+
+    def test_samples_become_documents(self, loader: Loader, samples: Mapping[str, bytes]) -> None:
+        """A file of the format gives text, under the uri of its source, with a media type."""
+        assert samples
+        for name, content in samples.items():
+            document = loader.load(_source(name), content)
+            assert document.uri == f"docs/{name}"
+            assert document.text.strip()
+            assert "/" in document.media_type
+
+    def test_content_is_given_and_not_read(
+        self, loader: Loader, samples: Mapping[str, bytes], tmp_path: Path
+    ) -> None:
+        """A loader works on the bytes it is given: the file on disk may have changed meanwhile."""
+        for name, content in samples.items():
+            path = tmp_path / name
+            path.write_bytes(b"something else altogether")
+            source = Source(uri=f"docs/{name}", path=path)
+            assert loader.load(source, content).text == _loaded(loader, content, name).text
+
+    def test_the_same_bytes_give_the_same_document(
+        self, loader: Loader, samples: Mapping[str, bytes]
+    ) -> None:
+        """Loading is a function of the bytes: look for state, for the time, and for sets."""
+        for name, content in samples.items():
+            assert _loaded(loader, content, name) == _loaded(loader, content, name)
+
+    def test_text_is_the_file_letter_for_letter(
+        self, loader: Loader, samples: Mapping[str, bytes]
+    ) -> None:
+        r"""``bom + (prefix + text).encode(encoding)`` is the file, or ``extracted`` is true.
+
+        Citations are slices of the file. Look for stripped blanks and for translated line ends.
+        """
+        for name, content in _variants(samples):
+            document = _load(loader, content, name)
+            if document is not None and not document.extracted:
+                text = document.prefix + document.text
+                assert content[: document.bom] + text.encode(document.encoding) == content
+
+    def test_a_byte_order_mark_is_not_text(
+        self, loader: Loader, samples: Mapping[str, bytes]
+    ) -> None:
+        """The mark is counted in ``bom`` and stands in no text: decode as ``utf-8-sig`` would."""
+        for name, content in samples.items():
+            document = _load(loader, codecs.BOM_UTF8 + content, name)
+            if document is not None:
+                assert not (document.prefix + document.text).startswith("\ufeff")
+
+    def test_line_ends_stay_as_they_are(self, loader: Loader, samples: Mapping[str, bytes]) -> None:
+        r"""``\r\n`` stays ``\r\n``: look for text mode and for ``splitlines``."""
+        for name, content in samples.items():
+            document = _load(loader, content.replace(b"\n", b"\r\n"), name)
+            if document is not None and not document.extracted:
+                text = document.prefix + document.text
+                assert text.count("\r\n") == content.count(b"\n")
+
+    def test_an_empty_file_is_a_document_or_a_source_error(self, loader: Loader) -> None:
+        """Nothing but ``SourceError`` may be raised; an empty text file is an empty document."""
+        document = _load(loader, b"", f"empty{min(loader.suffixes)}")
+        assert document is None or not document.text.strip()
+
+    def test_bad_bytes_are_read_or_refused(
+        self, loader: Loader, samples: Mapping[str, bytes]
+    ) -> None:
+        """Any bytes at all give a document or ``SourceError``: wrap what your parser raises.
+
+        Nothing is replaced by U+FFFD, which would be cited as if the file said so.
+        """
+        for name, content in _damaged(samples):
+            document = _load(loader, content, name)
+            if document is not None and not document.extracted:
+                assert "\ufffd" not in document.prefix + document.text
+
+    def test_a_huge_file_is_read_or_refused_in_time(self, loader: Loader) -> None:
+        """Two megabytes take seconds, deep nesting no recursion: look for quadratic patterns."""
+        name = f"huge{min(loader.suffixes)}"
+        begun = time.monotonic()
+        for content in (
+            b"Some words, and more of them.\n" * 70_000,
+            b"word " * 100_000,
+            b"[({<" * 20_000 + b"- " * 20_000,
+        ):
+            _load(loader, content, name)
+        assert time.monotonic() - begun < _SECONDS
+
+    def test_metadata_is_json(self, loader: Loader, samples: Mapping[str, bytes]) -> None:
+        """Dates are strings, keys are strings, and there is no NaN: ``records.dump_json`` takes it."""
+        for name, content in samples.items():
+            dump_json(_loaded(loader, content, name).metadata)
+
+    def test_warnings_are_lines(self, loader: Loader, samples: Mapping[str, bytes]) -> None:
+        """``warnings`` is a tuple of strings, each one line without the path."""
+        for name, content in (*samples.items(), *_damaged(samples)):
+            document = _load(loader, content, name)
+            warnings = document.warnings if document is not None else ()
+            assert isinstance(warnings, tuple)
+            assert [one for one in warnings if not one or len(one.splitlines()) > 1] == []
+
+
+def _source(name: str) -> Source:
+    return Source(uri=f"docs/{name}", path=Path("no such folder", name))
+
+
+def _load(loader: Loader, content: bytes, name: str) -> Document | None:
+    """The document, or None where the loader refuses the file as it may."""
+    try:
+        return loader.load(_source(name), content)
+    except SourceError as error:
+        assert str(error), "a SourceError says what is wrong"
+        return None
+
+
+def _loaded(loader: Loader, content: bytes, name: str) -> Document:
+    return loader.load(_source(name), content)
+
+
+def _variants(samples: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]]:
+    for name, content in samples.items():
+        yield name, content
+        yield name, b"\n \n" + content + b"\n\t \n"
+        yield name, content.replace(b"\n", b"\r\n")
+        yield name, content.replace(b"\n", b"\r")
+        yield name, codecs.BOM_UTF8 + content
+
+
+def _damaged(samples: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]]:
+    noise = np.random.default_rng(5).bytes(4096)
+    for name, content in samples.items():
+        for damaged in (
+            content[: len(content) * 2 // 3],
+            content + b"\xff\xfe\xfd",
+            b"\xff" + content,
+            content.replace(b"e", b"\xe9"),
+            content.replace(b"e", b"\x00"),
+            b"\xff\xfe" + content[:-1],
+            noise,
+            b"\x00" * 100,
+            b"\xed\xa0\x80 a surrogate",
+            b"---\n\t: [\n---\n" + content,
+        ):
+            yield name, damaged

@@ -1,0 +1,185 @@
+"""What every plugin promises, whatever it offers."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import importlib
+import importlib.util
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from ragloom._host import PluginHost
+from ragloom._registry import PROTOCOLS, Kind
+from ragloom.errors import PluginError, RagloomError
+from ragloom.hookspecs import PROJECT, Provider
+from ragloom.testing.contract import Contract
+
+__all__ = ["PluginContract"]
+
+_PROBE: Final = """
+import json, sys
+sys.path[:] = {path!r}
+import ragloom
+before = set(sys.modules)
+import {module}
+print(json.dumps(sorted({{name.partition(".")[0] for name in set(sys.modules) - before}})))
+"""
+_ALLOWED: Final = sys.stdlib_module_names | {"ragloom", "pluggy", "_distutils_hack"}
+
+
+class PluginContract(Contract, contract=True):
+    """Every plugin passes these tests. The author writes the fixture ``plugin``."""
+
+    @pytest.fixture
+    def plugin(self) -> str:
+        """Written by the author: the module that the entry point names, such as ``ragloom_rst``."""
+        raise NotImplementedError("write a fixture plugin that returns the name of your module")
+
+    @pytest.fixture
+    def host(self, plugin: str) -> PluginHost:
+        """A host with this plugin alone."""
+        return PluginHost({plugin: importlib.import_module(plugin)})
+
+    @pytest.fixture
+    def providers(self, host: PluginHost) -> list[tuple[Kind, Provider[object]]]:
+        """Everything that the plugin offers."""
+        return [(kind, one) for kind in PROTOCOLS for one in host.providers(kind).values()]
+
+    def test_an_entry_point_names_it(self, plugin: str) -> None:
+        """The distribution has an entry point in the group ``ragloom``: see ``pyproject.toml``."""
+        assert _entry_point(plugin) is not None
+
+    def test_its_distribution_requires_ragloom(self, plugin: str) -> None:
+        """``dependencies`` names ragloom, so that whoever installs the plugin can use it."""
+        point = _entry_point(plugin)
+        if point is None or point.dist is None:
+            pytest.skip("no distribution")
+        required = [
+            re.split(r"[^A-Za-z0-9._-]", line)[0].lower() for line in point.dist.requires or ()
+        ]
+        assert "ragloom" in {*required, point.dist.name.lower()}
+
+    def test_importing_it_loads_nothing_heavy(self, plugin: str) -> None:
+        """The module imports ragloom and the standard library: import the rest in ``create``."""
+        code = _PROBE.format(path=sys.path, module=plugin)
+        done = subprocess.run(  # noqa: S603 - this Python, and nothing from outside
+            [sys.executable, "-c", code], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        loaded = set(json.loads(done.stdout.splitlines()[-1]))
+        assert sorted(loaded - _ALLOWED - {plugin.partition(".")[0]}) == []
+
+    def test_its_hooks_are_valid(self, host: PluginHost) -> None:
+        """Hooks have known names and arguments and return Providers: the error says what is wrong."""
+        (info,) = host.plugins()
+        assert info.error == ""
+        assert info.status == "loaded"
+
+    def test_its_hooks_answer_every_time(self, plugin: str) -> None:
+        """Every host gets the same answer: look for a generator that is used up."""
+        module = importlib.import_module(plugin)
+        first, second = (PluginHost({plugin: module}).plugins()[0].provides for _ in range(2))
+        assert first == second
+
+    def test_its_names_are_free(self, plugin: str) -> None:
+        """No other installed plugin has the same name or offers a part of the same name."""
+        point = _entry_point(plugin)
+        infos = [info for info in PluginHost.discover(disabled=()).plugins() if point is not None]
+        errors = [
+            info.error for info in infos if point is not None and info.name == point.name
+        ]
+        taken = [error for error in errors if "twice" in error or "same name" in error]
+        assert taken == []
+
+    def test_it_imports_only_public_names(self, plugin: str) -> None:
+        """Modules of ragloom that begin with ``_`` may change at any time: use public ones."""
+        private = [
+            (path.name, name)
+            for path in _modules(plugin)
+            for name in _imports(path)
+            if name.startswith("ragloom._") and not name.startswith("ragloom.__version__")
+        ]
+        assert private == []
+
+    def test_parts_have_a_summary_of_one_line(
+        self, providers: list[tuple[Kind, Provider[object]]]
+    ) -> None:
+        """``ragloom plugins`` and shells show it."""
+        wrong = [one.name for _, one in providers if len(one.summary.strip().splitlines()) != 1]
+        assert wrong == []
+
+    def test_names_are_plain(self, providers: list[tuple[Kind, Provider[object]]]) -> None:
+        """Names stand in settings, environment variables and commands: ``[a-z0-9][a-z0-9._-]*``."""
+        names = [one.name for _, one in providers]
+        assert [name for name in names if not re.fullmatch(r"[a-z0-9][a-z0-9._-]*", name)] == []
+
+    def test_options_are_frozen(self, providers: list[tuple[Kind, Provider[object]]]) -> None:
+        """Options are a frozen dataclass: a part must not change what it was made from."""
+        thawed = [
+            one.name
+            for _, one in providers
+            if not getattr(one.options, "__dataclass_params__").frozen  # noqa: B009 - not typed
+        ]
+        assert thawed == []
+
+    def test_options_have_defaults(self, providers: list[tuple[Kind, Provider[object]]]) -> None:
+        """No option must be set to make a part: what has no default is an empty string, checked later."""
+        missing = [
+            (one.name, field.name)
+            for _, one in providers
+            if dataclasses.is_dataclass(one.options)
+            for field in dataclasses.fields(one.options)
+            if field.default is dataclasses.MISSING
+            and field.default_factory is dataclasses.MISSING
+        ]
+        assert missing == []
+
+    def test_what_a_part_requires_can_be_installed(
+        self, providers: list[tuple[Kind, Provider[object]]]
+    ) -> None:
+        """``requires`` without ``extra`` leaves whoever lacks a package without the pip line."""
+        assert [one.name for _, one in providers if one.requires and not one.extra] == []
+
+    def test_parts_are_made_from_default_options(
+        self, host: PluginHost, providers: list[tuple[Kind, Provider[object]]]
+    ) -> None:
+        """``create`` makes a whole part, or says in a ``ragloom`` error which setting it needs."""
+        for kind, provider in providers:
+            make = getattr(host, kind.removesuffix("s"))
+            try:
+                make(provider.name)
+            except PluginError:
+                raise
+            except RagloomError as error:
+                assert str(error)
+
+
+def _entry_point(plugin: str) -> EntryPoint | None:
+    return next((one for one in entry_points(group=PROJECT) if one.module == plugin), None)
+
+
+def _modules(plugin: str) -> list[Path]:
+    spec = importlib.util.find_spec(plugin)
+    if spec is None or spec.origin is None:
+        return []
+    origin = Path(spec.origin)
+    return sorted(origin.parent.rglob("*.py")) if origin.name == "__init__.py" else [origin]
+
+
+def _imports(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            module = node.module or ""
+            yield module
+            yield from (f"{module}.{alias.name}" for alias in node.names)

@@ -1,0 +1,215 @@
+"""What every store promises about conditions: they mean what ``ragloom.filters`` says, exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pytest
+
+from ragloom.filters import matches, parse_condition
+from ragloom.protocols import Store
+from ragloom.testing.contract import Contract
+from ragloom.testing.samples import chunk, unit
+from ragloom.testing.store_keeping import names
+from ragloom.types import Condition, Metadata
+
+if TYPE_CHECKING:
+    from ragloom.testing.stores import OpenStore
+
+__all__ = ["FilterRules"]
+
+FILTERED: Final[Mapping[str, tuple[str, Metadata]]] = {
+    "quote": ("notes/it's.md", {"title": "it's"}),
+    "double": ('notes/"x".md', {"title": 'say "hi"'}),
+    "slash": ("notes\\back.md", {"title": "C:\\dir\\"}),
+    "percent": ("notes/100%.md", {"title": "100%", "tags": ["a%", "b_c"]}),
+    "under": ("notes/a_b.md", {"title": "a_b"}),
+    "letter": ("notes/axb.md", {"title": "axb"}),
+    "old": ("notes-old/x.md", {"title": "old"}),
+    "deep": ("notes/sub/deep/x.md", {"title": "deep", "owner": {"team": "core"}}),
+    "file": ("notes", {"title": "a file of the folder's name"}),
+    "unicode": ("\u65e5\u672c/gr\u00f6\u00dfe.md", {"title": "gr\u00f6\u00dfe \u65e5\u672c"}),
+    "thread": ("x/\U0001f9f5.md", {"title": "\U0001f9f5", "\u043a\u043b\u044e\u0447": "x"}),
+    "number": ("n/1.md", {"n": 3, "version": "1.10"}),
+    "float": ("n/2.md", {"n": 2.5, "version": 1.1}),
+    "string": ("n/3.md", {"n": "3", "version": "1.9"}),
+    "true": ("n/4.md", {"n": True}),
+    "null": ("n/5.md", {"n": None}),
+    "list": ("n/6.md", {"n": [1, 2, 3], "tags": ["logging", "x"]}),
+    "huge": ("n/7.md", {"n": 2**70}),
+    "dated": ("n/8.md", {"date": "2024-05-01", "a.b": 1}),
+    "later": ("n/9.md", {"date": "2025-01-01", "a": {"b": 1}}),
+    "text": ("n/10.md", {"tags": "logging and more"}),
+    "injection": ("n/11.md", {"title": "' OR 1=1 --"}),
+    "expression": ("n/12.md", {"title": '" or id != "'}),
+    "bare": ("n/13.md", {}),
+}
+"""Chunks by id: the path and the metadata of each."""
+
+QUOTES: Final = (
+    "title=it's",
+    'title=say "hi"',
+    "title=C:\\dir\\",
+    "title=\\",
+    "title:\\",
+    'path under notes/"x".md',
+    "path under notes\\back.md",
+    "path=notes/it's.md",
+)
+WILDCARDS: Final = (
+    "title=100%",
+    "title=a_b",
+    "title:_",
+    "title:%",
+    "tags:a%",
+    "path=notes/100%.md",
+    "path under notes/a_b.md",
+)
+UNICODE: Final = (
+    "title=gr\u00f6\u00dfe \u65e5\u672c",
+    "title:\u65e5",
+    "title=\U0001f9f5",
+    "\u043a\u043b\u044e\u0447=x",
+    "path under \u65e5\u672c",
+)
+SYNTAX: Final = (
+    "title=' OR 1=1 --",
+    'title=" or id != "',
+    'title=x" or id != "',
+    "title=x'); DROP TABLE chunks; --",
+    "title={{x}} $1 %s :y ?",
+)
+TYPES: Final = (
+    *("n=3", "n=3.0", "n=true", "n=null", "n!=3", "n>2", "n<=3", "n>=1e20", f"n={2**70}"),
+    *("version=1.10", "version>1.5", "date>=2024-06-01", "date<2025"),
+)
+TYPED: Final = (
+    Condition(field="n", operator="=", value=3),
+    Condition(field="n", operator="=", value=True),
+    Condition(field="n", operator="=", value=None),
+    Condition(field="n", operator="!=", value=None),
+    Condition(field="n", operator="=", value=2.5),
+    Condition(field="n", operator=":", value=2),
+    Condition(field="n", operator=">", value=2.4),
+    Condition(field="path", operator=":", value="/"),
+    Condition(field="path", operator="=", value=3),
+    Condition(field="n", operator="under", value="3"),
+)
+LISTS: Final = ("n:3", "tags:logging", "tags=logging", "tags:b_c")
+NESTED: Final = ("a.b=1", "owner.team=core", "owner=core")
+MISSING: Final = ("missing=x", "missing!=x", "missing:x", "missing<1", "title!=old")
+PATHS: Final = (
+    *("path:notes/", "path under ./notes/sub", "path under not", "path under ."),
+    *("path=notes", "path!=notes", "path>n/"),
+)
+
+
+class FilterRules(Contract, contract=True):
+    """The part of the store contract that is about conditions."""
+
+    @pytest.fixture
+    def filtered(self, open_store: OpenStore) -> Store:
+        """A store that holds :data:`FILTERED`, nearest first in the order of the ids."""
+        store = open_store()
+        rows = sorted(FILTERED.items())
+        angles = np.linspace(0, 1, len(rows))
+        store.upsert(
+            [chunk(name, uri=uri, metadata=metadata) for name, (uri, metadata) in rows],
+            unit(*[(float(np.cos(angle)), float(np.sin(angle))) for angle in angles]),
+        )
+        return store
+
+    def test_filters_take_quotes_and_backslashes_literally(self, filtered: Store) -> None:
+        r"""``'``, ``"`` and ``\`` in a value are characters: look at how values are escaped."""
+        for condition in QUOTES:
+            _agrees(filtered, [parse_condition(condition)])
+
+    def test_filters_take_wildcards_literally(self, filtered: Store) -> None:
+        """``%`` and ``_`` match nothing but themselves: look for LIKE and for patterns."""
+        for condition in WILDCARDS:
+            _agrees(filtered, [parse_condition(condition)])
+
+    def test_filters_take_every_script(self, filtered: Store) -> None:
+        """Keys, values and paths may be in any script: look for ASCII escapes in stored JSON."""
+        for condition in UNICODE:
+            _agrees(filtered, [parse_condition(condition)])
+
+    def test_filters_cannot_break_out_of_their_value(self, filtered: Store) -> None:
+        """SQL and expression syntax in a value is text: hand values over as parameters."""
+        for condition in SYNTAX:
+            _agrees(filtered, [parse_condition(condition)])
+        assert filtered.count() == len(FILTERED)
+
+    def test_filters_compare_as_the_metadata_says(self, filtered: Store) -> None:
+        """A number is compared as a number, a date as a string: see ``ragloom.filters.matches``."""
+        for condition in TYPES:
+            _agrees(filtered, [parse_condition(condition)])
+
+    def test_filters_with_typed_values_are_strict(self, filtered: Store) -> None:
+        """``3`` is not ``"3"`` and ``True`` is not ``1``: see ``ragloom.filters.matches``."""
+        for condition in TYPED:
+            _agrees(filtered, [condition])
+
+    def test_filters_look_into_lists(self, filtered: Store) -> None:
+        """``:`` asks whether a list has an element, or a string contains the value."""
+        for condition in LISTS:
+            _agrees(filtered, [parse_condition(condition)])
+
+    def test_filters_look_up_dotted_fields(self, filtered: Store) -> None:
+        """``owner.team`` is that very key, then the key ``team`` of ``owner``."""
+        for condition in NESTED:
+            _agrees(filtered, [parse_condition(condition)])
+
+    def test_filters_on_missing_fields(self, filtered: Store) -> None:
+        """A chunk without the field passes ``!=`` and nothing else: look at NULL in the database."""
+        for condition in MISSING:
+            _agrees(filtered, [parse_condition(condition)])
+
+    def test_filters_on_paths(self, filtered: Store) -> None:
+        """``path`` is the chunk's uri, and ``under`` a folder and all that is below it."""
+        for condition in PATHS:
+            _agrees(filtered, [parse_condition(condition)])
+
+    def test_a_folder_does_not_match_its_neighbour(self, filtered: Store) -> None:
+        """``notes`` does not hold ``notes-old``: compare with ``notes/``, or with the path itself."""
+        found = names(filtered, unit((1,))[0], 100, parse_condition("path under notes"))
+        assert sorted(found) == sorted(
+            ("quote", "double", "percent", "under", "letter", "deep", "file")
+        )
+
+    def test_every_condition_must_pass(self, filtered: Store) -> None:
+        """Several conditions narrow further: join them with AND."""
+        texts = [*QUOTES, *TYPES, *MISSING, *LISTS, *PATHS]
+        for first, second in zip(texts, texts[7:] + texts[:7], strict=True):
+            _agrees(filtered, [parse_condition(first), parse_condition(second)])
+
+    def test_limits_count_what_passes_the_filter(self, filtered: Store) -> None:
+        """Filter first, then take ``limit``: look for filters on what a search already cut off."""
+        where = parse_condition("title!=old")
+        assert names(filtered, unit((1,))[0], 2, where) == ["bare", "dated"]
+        assert names(filtered, unit((1,))[0], 2, parse_condition("n=true")) == ["true"]
+
+    def test_a_filter_that_almost_nothing_passes_is_answered_in_full(
+        self, open_store: OpenStore
+    ) -> None:
+        """The few that pass are found however far they are: look for a fixed number of candidates."""
+        store = open_store()
+        count = 400
+        store.upsert(
+            [
+                chunk(f"{row:04d}", metadata={"k": "it's" if row % 100 == 99 else "no"})
+                for row in range(count)
+            ],
+            unit(*[(1, row / count) for row in range(count)]),
+        )
+        found = names(store, unit((1,))[0], 3, parse_condition("k=it's"))
+        assert found == ["0099", "0199", "0299"]
+
+
+def _agrees(store: Store, where: Sequence[Condition]) -> None:
+    expected = [
+        name for name, (uri, metadata) in sorted(FILTERED.items()) if matches(uri, metadata, where)
+    ]
+    assert names(store, unit((1,))[0], 100, *where) == expected, where

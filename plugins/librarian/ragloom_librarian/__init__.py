@@ -1,0 +1,69 @@
+"""The librarian: a project's own decisions and standards for a workflow that drafts designs.
+
+::
+
+    from ragloom_librarian import LibrarianState, librarian_node
+
+    graph = StateGraph(LibrarianState)
+    graph.add_node("librarian", librarian_node)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ragloom_librarian.availability import check_rag_available
+    from ragloom_librarian.documents import RetrievedDocument
+    from ragloom_librarian.knowledge_base import KnowledgeBase, query_knowledge_base
+    from ragloom_librarian.langchain import RagloomRetriever
+    from ragloom_librarian.merging import merge_context
+    from ragloom_librarian.node import (
+        LibrarianNode,
+        LibrarianState,
+        alibrarian_node,
+        librarian_node,
+        make_librarian_node,
+    )
+    from ragloom_librarian.settings import LibrarianSettings
+
+__all__ = [
+    "KnowledgeBase",
+    "LibrarianNode",
+    "LibrarianSettings",
+    "LibrarianState",
+    "RagloomRetriever",
+    "RetrievedDocument",
+    "alibrarian_node",
+    "check_rag_available",
+    "librarian_node",
+    "make_librarian_node",
+    "merge_context",
+    "query_knowledge_base",
+]
+
+_ON_FIRST_USE: Mapping[str, str] = {
+    "KnowledgeBase": "knowledge_base",
+    "LibrarianNode": "node",
+    "LibrarianSettings": "settings",
+    "LibrarianState": "node",
+    "RagloomRetriever": "langchain",
+    "RetrievedDocument": "documents",
+    "alibrarian_node": "node",
+    "check_rag_available": "availability",
+    "librarian_node": "node",
+    "make_librarian_node": "node",
+    "merge_context": "merging",
+    "query_knowledge_base": "knowledge_base",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Import what is heavy when it is first asked for (PEP 562)."""
+    if name not in _ON_FIRST_USE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(import_module(f"{__name__}.{_ON_FIRST_USE[name]}"), name)
+    globals()[name] = value
+    return value

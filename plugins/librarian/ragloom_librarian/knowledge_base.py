@@ -1,0 +1,304 @@
+"""The knowledge base: a space of a project's decisions and standards, rebuilt and asked.
+
+It lies in ``.ragloom/librarian``, apart from the spaces of ``ragloom index``, which would cut it as the
+workspace's settings say and would read more than Markdown.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+
+from ragloom import (
+    ConfigError,
+    IndexReport,
+    Loader,
+    NotIndexedError,
+    PluginHost,
+    RagloomError,
+    SourceError,
+    StoreDamagedError,
+    Workspace,
+)
+from ragloom.config import CONFIG_NAME, Part
+from ragloom.indexing import Progress
+from ragloom.snapshot import Snapshot
+from ragloom.workspace import Space
+from ragloom_librarian.availability import missing_parts
+from ragloom_librarian.documents import RetrievedDocument, best_sections
+from ragloom_librarian.settings import LibrarianSettings, load_librarian_settings
+from ragloom_librarian.waiting import spinner
+
+__all__ = ["KnowledgeBase", "LibrarianSpace", "query_knowledge_base"]
+
+NAME = "librarian"
+REBUILD = "run 'ragloom librarian rebuild'"
+LOG = logging.getLogger("ragloom.librarian")
+_SECTIONS = 4  # hits to look at for each document wanted: several may be of one file
+
+
+class LibrarianSpace(Space):
+    """The space of the knowledge base: Markdown, cut at headings of level 1 and 2."""
+
+    @property
+    def directory(self) -> Path:
+        """Apart from the spaces of ``ragloom index``."""
+        return self.workspace.state / NAME
+
+    @cached_property
+    def loaders(self) -> Mapping[str, Loader]:
+        """The loader ``markdown``, for Markdown alone."""
+        loader = self.workspace.host.loader("markdown")
+        return dict.fromkeys(sorted(loader.suffixes), loader)
+
+
+class KnowledgeBase:
+    """What a project has decided and agreed on, by section.
+
+    Made once and kept: the model stays in memory from the first query on. Threads may share it.
+
+    Args:
+        workspace: The project; its settings name the embedder and the store.
+        settings: Which folders, and how they are asked.
+    """
+
+    def __init__(self, workspace: Workspace, settings: LibrarianSettings) -> None:
+        self.workspace = workspace
+        self.settings = settings
+        self._lock = threading.RLock()
+        self._warm = False
+        self._complete = False
+
+    @classmethod
+    def open(
+        cls,
+        path: str | os.PathLike[str] = ".",
+        *,
+        config: str | os.PathLike[str] | None = None,
+        settings: LibrarianSettings | None = None,
+        host: PluginHost | None = None,
+    ) -> KnowledgeBase:
+        """The knowledge base of the project at ``path``; nothing is created.
+
+        Args:
+            path: The project's folder.
+            config: Its settings file, ``ragloom.yaml`` by default.
+            settings: Instead of those in the file and the environment.
+            host: The plugins; those that are installed, by default.
+
+        Raises:
+            ConfigError: The folder does not exist, or a setting is wrong.
+        """
+        workspace = Workspace.open(path, config=config, host=host)
+        chosen = settings or load_librarian_settings(workspace.root, config=config)
+        return cls(workspace, chosen)
+
+    @cached_property
+    def space(self) -> LibrarianSpace:
+        """The index; its sources are those folders that exist now."""
+        root = self.workspace.root
+        settings = replace(
+            self.workspace.settings.space(NAME),
+            sources=tuple(source for source in self.settings.sources if (root / source).exists()),
+            chunker=Part(name="heading", options={"levels": [1, 2]}),
+            loaders={},
+            include=(),
+            exclude=(),
+        )
+        return LibrarianSpace(self.workspace, NAME, settings)
+
+    def rebuild(self, *, full: bool = False, progress: Progress | None = None) -> IndexReport:
+        """Bring the knowledge base up to date with the files.
+
+        A damaged one is kept aside, beside it, and made again.
+
+        Args:
+            full: Read and cut every file again, changed or not. Texts that are known letter for
+                letter are not embedded again.
+            progress: Called with a stage, how much of it is done, and of how much.
+
+        Raises:
+            MissingDependencyError: An extra is not installed.
+            SourceError: None of the folders exists.
+            StoreError: The store failed; the last knowledge base goes on answering.
+            ModelError: The model failed; nothing was written.
+        """
+        with self._lock:
+            self.__dict__.pop("space", None)  # folders may have come and gone
+            if not self.space.settings.sources:
+                folders = ", ".join(self.settings.sources)
+                raise SourceError(
+                    f"none of {folders} exists in {self.workspace.root}: name the folders in "
+                    f"{NAME}.sources of {CONFIG_NAME}"
+                )
+            self._require_parts()
+            self._set_damaged_aside()
+            return self.space.index(full=full, progress=progress)
+
+    def query(
+        self,
+        query: str,
+        *,
+        k: int | None = None,
+        threshold: float | None = None,
+        top_n: int | None = None,
+    ) -> list[RetrievedDocument]:
+        """The documents that answer, best first; see :func:`query_knowledge_base`."""
+        chosen = self.settings
+        k = chosen.k if k is None else k
+        threshold = chosen.threshold if threshold is None else threshold
+        top_n = chosen.top_n if top_n is None else top_n
+        if k < 1 or top_n < 1 or not 0 <= threshold <= 1:
+            raise ConfigError("k and top_n must be 1 or more, and threshold 0 to 1")
+        with self._lock:
+            self._require_parts()
+            snapshot = self._snapshot()
+            if self._warm:
+                result = self.space.search(query, top_k=k * _SECTIONS, min_relevance=threshold)
+            else:
+                with spinner("loading the embedding model"):
+                    result = self.space.search(query, top_k=k * _SECTIONS, min_relevance=threshold)
+                self._warm = True
+            if not result.hits:
+                LOG.info("no document for %r: %s", _shortened(query), result.reason)
+                return []
+            candidates = dict.fromkeys(hit.chunk.uri for hit in result.hits)
+            considered = set(list(candidates)[:k])
+            hits = [hit for hit in result.hits if hit.chunk.uri in considered]
+            found = best_sections(hits, snapshot, self.workspace.root, limit=top_n)
+        for document in found:
+            LOG.info(
+                "retrieved %.2f %s: %s",
+                document["score"],
+                document["file_path"],
+                document["section"],
+            )
+        return found
+
+    def close(self) -> None:
+        """Give the model's memory back; the next query loads it again."""
+        with self._lock:
+            self._warm = False
+            self.space.close()
+
+    def _require_parts(self) -> None:
+        if self._complete:
+            return
+        problem = missing_parts(self.workspace.host, self.workspace.settings.space(NAME))
+        if problem is not None:
+            raise problem
+        self._complete = True
+
+    def _snapshot(self) -> Snapshot:
+        """The generation that answers, whole and not empty."""
+        try:
+            snapshot = self._whole_snapshot()
+        except NotIndexedError:
+            raise NotIndexedError(f"there is no knowledge base yet: {REBUILD}") from None
+        except StoreDamagedError as error:
+            message = f"the knowledge base is damaged ({error}): {REBUILD} --full"
+            raise StoreDamagedError(message) from error
+        if not len(snapshot):
+            folders = ", ".join(self.settings.sources)
+            raise NotIndexedError(f"the knowledge base is empty: fill {folders} and {REBUILD}")
+        return snapshot
+
+    def _whole_snapshot(self) -> Snapshot:
+        """The generation that answers, with the files that are otherwise opened on first use.
+
+        Raises:
+            NotIndexedError: There is none.
+            StoreDamagedError: It does not open.
+        """
+        try:
+            snapshot = self.space.snapshot()
+            _ = snapshot.files, snapshot.lexical
+        except RagloomError as error:
+            if isinstance(error, StoreDamagedError):
+                raise StoreDamagedError(str(error).partition(": run ")[0]) from error
+            raise
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise StoreDamagedError(" ".join(str(error).split())) from error
+        return snapshot
+
+    def _set_damaged_aside(self) -> None:
+        try:
+            self._whole_snapshot()
+        except NotIndexedError:
+            return
+        except StoreDamagedError as error:
+            damaged = self.space.directory
+            aside = damaged.with_name(f"{NAME}.damaged-{time.strftime('%Y%m%d-%H%M%S')}")
+            damaged.rename(aside)
+            LOG.warning("%s; kept as %s and made again", error, aside)
+            self.__dict__.pop("space", None)
+
+
+def query_knowledge_base(
+    query: str,
+    k: int | None = None,
+    threshold: float | None = None,
+    top_n: int | None = None,
+    *,
+    workspace: str | os.PathLike[str] = ".",
+    host: PluginHost | None = None,
+) -> list[RetrievedDocument]:
+    """Ask the knowledge base of a project; it is opened once in a process and then kept.
+
+    Args:
+        query: In words, such as the brief of an issue.
+        k: Documents to choose from; the setting ``librarian.k``, 5, by default.
+        threshold: The least relevance, 0 to 1; the setting ``librarian.threshold``, 0.7, by default.
+        top_n: Documents at the most; the setting ``librarian.top_n``, 3, by default.
+        workspace: The project's folder.
+        host: The plugins; those that are installed, by default.
+
+    Returns:
+        Documents, best first; none where nothing is relevant enough, which the log explains.
+
+    Raises:
+        MissingDependencyError: An extra is not installed.
+        NotIndexedError: There is no knowledge base yet, or it is empty.
+        StoreDamagedError: It does not open.
+        ModelError: The model cannot be loaded.
+        ConfigError: A setting is wrong.
+    """
+    return opened(workspace, host).query(query, k=k, threshold=threshold, top_n=top_n)
+
+
+_OPEN: dict[tuple[Path, LibrarianSettings | None], KnowledgeBase] = {}
+_OPENING = threading.Lock()
+
+
+def opened(
+    workspace: str | os.PathLike[str],
+    host: PluginHost | None = None,
+    settings: LibrarianSettings | None = None,
+) -> KnowledgeBase:
+    """The knowledge base of a project: the same object until a setting or the host changes."""
+    root = Path(workspace).resolve()
+    key = (root, settings)
+    with _OPENING:
+        known = _OPEN.get(key)
+        plugins = host or (known.workspace.host if known else None)
+        fresh = KnowledgeBase.open(root, settings=settings, host=plugins)
+        if (
+            known is not None
+            and fresh.workspace.host is known.workspace.host
+            and fresh.workspace.settings == known.workspace.settings
+            and fresh.settings == known.settings
+        ):
+            return known
+        _OPEN[key] = fresh
+        return fresh
+
+
+def _shortened(query: str, limit: int = 80) -> str:
+    said = " ".join(query.split())
+    return said if len(said) <= limit else f"{said[:limit]}…"

@@ -1,0 +1,116 @@
+"""A retriever for LangChain over any space of ragloom."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from typing import TYPE_CHECKING
+
+from ragloom import Hit, MissingDependencyError, PluginHost, Space, Workspace
+
+try:
+    from langchain_core.documents import Document
+    from langchain_core.retrievers import BaseRetriever
+except ModuleNotFoundError as missing:
+    raise MissingDependencyError(
+        "langchain-core", "ragloom[langchain]", "RagloomRetriever"
+    ) from missing
+from pydantic import PrivateAttr
+
+if TYPE_CHECKING:
+    from langchain_core.callbacks import (
+        AsyncCallbackManagerForRetrieverRun,
+        CallbackManagerForRetrieverRun,
+    )
+
+__all__ = ["RagloomRetriever"]
+
+
+class RagloomRetriever(BaseRetriever):
+    """Passages of an index as LangChain documents, best first; none where nothing is relevant.
+
+    ``page_content`` is the passage, an exact slice of its file; ``metadata`` holds ``source`` (the path),
+    ``start_line`` and ``end_line``, ``headings``, ``relevance`` (0 to 1), ``score`` and ``stale``, and
+    under ``document`` what the file says of itself. ``id`` is the chunk's.
+
+    Attributes:
+        space: The index.
+        top_k: Passages at the most; the space's own setting by default.
+        min_relevance: What is less relevant, 0 to 1, is left out; likewise.
+        mode: ``hybrid``, ``dense`` or ``lexical``; likewise.
+    """
+
+    space: Space
+    top_k: int | None = None
+    min_relevance: float | None = None
+    mode: str | None = None
+
+    _lock: threading.Lock = PrivateAttr(default_factory=threading.Lock)
+
+    @classmethod
+    def open(
+        cls,
+        path: str | os.PathLike[str] = ".",
+        *,
+        space: str = "default",
+        config: str | os.PathLike[str] | None = None,
+        host: PluginHost | None = None,
+        top_k: int | None = None,
+        min_relevance: float | None = None,
+        mode: str | None = None,
+    ) -> RagloomRetriever:
+        """A retriever for a space of the workspace at ``path``.
+
+        Raises:
+            ConfigError: The folder does not exist, or a setting is wrong.
+        """
+        chosen = Workspace.open(path, config=config, host=host).space(space)
+        return cls(space=chosen, top_k=top_k, min_relevance=min_relevance, mode=mode)
+
+    def _get_relevant_documents(
+        self,
+        query: str,
+        *,
+        run_manager: CallbackManagerForRetrieverRun,  # noqa: ARG002 - LangChain's signature
+    ) -> list[Document]:
+        """Ask the space as it is.
+
+        Raises:
+            NotIndexedError: Nothing is indexed yet.
+        """
+        return self._found(query)
+
+    async def _aget_relevant_documents(
+        self,
+        query: str,
+        *,
+        run_manager: AsyncCallbackManagerForRetrieverRun,  # noqa: ARG002 - LangChain's signature
+    ) -> list[Document]:
+        """As the other, on a thread."""
+        return await asyncio.to_thread(self._found, query)
+
+    def _found(self, query: str) -> list[Document]:
+        with self._lock:  # batch() asks from several threads, and parts are used from one at a time
+            result = self.space.search(
+                query, top_k=self.top_k, min_relevance=self.min_relevance, mode=self.mode
+            )
+        return [_document(hit) for hit in result.hits]
+
+
+def _document(hit: Hit) -> Document:
+    chunk = hit.chunk
+    return Document(
+        id=chunk.id,
+        page_content=chunk.text,
+        metadata={
+            "source": chunk.uri,
+            "start_line": chunk.lines.start,
+            "end_line": chunk.lines.end,
+            "headings": list(chunk.headings),
+            "relevance": hit.relevance,
+            "score": hit.score,
+            "stale": hit.stale,
+            "document": dict(chunk.metadata),
+        },
+    )

@@ -1,0 +1,96 @@
+"""One text for the next step of a workflow: what was given by hand first, then what was found."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from hashlib import blake2b
+from pathlib import Path
+from xml.sax.saxutils import quoteattr
+
+from ragloom import SourceError
+from ragloom.decoding import decode
+from ragloom_librarian.documents import RetrievedDocument
+
+__all__ = ["manual_files", "merge_context"]
+
+
+def merge_context(
+    manual: Sequence[str | os.PathLike[str]],
+    retrieved: Sequence[RetrievedDocument],
+    *,
+    root: str | os.PathLike[str] = ".",
+) -> str:
+    """Put documents into one text, each once, between delimiters that no document can close.
+
+    Files given by hand come first, whole and in their order. A retrieved document whose path resolves
+    to the same file as one before it is left out.
+
+    Args:
+        manual: Files.
+        retrieved: What :func:`query_knowledge_base` found, by section.
+        root: The folder that relative paths are relative to.
+
+    Returns:
+        The text; empty where there is no document at all.
+
+    Raises:
+        SourceError: Files given by hand do not exist, or cannot be read as text; it names them.
+    """
+    base = Path(root)
+    seen: set[Path] = set()
+    blocks: list[tuple[str, str]] = []
+    for given, path in manual_files(manual, base):
+        if path not in seen:
+            seen.add(path)
+            blocks.append((f"source={quoteattr(given)}", _text_of(given, path)))
+    for document in retrieved:
+        path = (base / document["file_path"]).resolve()
+        if path in seen:
+            continue
+        seen.add(path)
+        lines = f"{document['start_line']}-{document['end_line']}"
+        attributes = (
+            f"source={quoteattr(document['file_path'])} section={quoteattr(document['section'])} "
+            f'lines="{lines}" relevance="{document["score"]:.2f}"'
+        )
+        blocks.append((attributes, document["content"]))
+    if not blocks:
+        return ""
+    name = f"document-{_absent_digest(text for block in blocks for text in block)}"
+    return "\n\n".join(
+        f"<{name} {attributes}>\n{text.rstrip()}\n</{name}>" for attributes, text in blocks
+    )
+
+
+def manual_files(manual: Iterable[str | os.PathLike[str]], root: Path) -> list[tuple[str, Path]]:
+    """What was given by hand, and the file that each of them is.
+
+    Raises:
+        SourceError: Some do not exist; it names all of them.
+    """
+    given = [os.fspath(path) for path in manual]
+    missing = [path for path in given if not (root / path).is_file()]
+    if missing:
+        raise SourceError(f"manual context: there is no file {', '.join(missing)}")
+    return [(path, (root / path).resolve()) for path in given]
+
+
+def _text_of(given: str, path: Path) -> str:
+    try:
+        return decode(path.read_bytes()).text
+    except (OSError, SourceError) as error:
+        raise SourceError(f"manual context: {given} cannot be read as text: {error}") from error
+
+
+def _absent_digest(texts: Iterable[str]) -> str:
+    """8 hex digits that follow from the texts and stand in none of them."""
+    whole = "\0".join(texts)
+    content = whole.encode("utf-8", "surrogatepass")
+    attempt = 0
+    while True:
+        salt = attempt.to_bytes(8, "big")
+        digest = blake2b(content, digest_size=4, salt=salt).hexdigest()
+        if digest not in whole:
+            return digest
+        attempt += 1

@@ -1,0 +1,185 @@
+"""The node of a LangGraph workflow, which never breaks the workflow that it helps."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from pathlib import Path
+from typing import TypedDict
+
+from ragloom import PluginHost, RagloomError
+from ragloom_librarian.documents import RetrievedDocument
+from ragloom_librarian.knowledge_base import KnowledgeBase, opened
+from ragloom_librarian.merging import manual_files, merge_context
+from ragloom_librarian.settings import LibrarianSettings
+
+__all__ = [
+    "LibrarianNode",
+    "LibrarianState",
+    "alibrarian_node",
+    "librarian_node",
+    "make_librarian_node",
+]
+
+_LOG = logging.getLogger("ragloom.librarian")
+
+
+class LibrarianState(TypedDict, total=False):
+    """What the node reads and writes; a workflow's own state may extend it, or just have these keys.
+
+    Attributes:
+        issue_brief: What documents are sought for.
+        manual_context: Files given by hand.
+        retrieved_context: Documents found, best first.
+        combined_context: Files given by hand and documents found, as one text.
+        degraded_reason: Why nothing was looked up; absent or empty when it was.
+    """
+
+    issue_brief: str
+    manual_context: list[str]
+    retrieved_context: list[RetrievedDocument]
+    combined_context: str
+    degraded_reason: str
+
+
+class LibrarianNode:
+    """A node for ``graph.add_node("librarian", node)``; LangGraph itself is not needed.
+
+    Called, it answers synchronously; an asynchronous graph runs it on a thread. :meth:`acall` is a
+    coroutine function, for a graph that is asynchronous only.
+
+    Args:
+        knowledge_base: Opens the knowledge base, at every call.
+    """
+
+    def __init__(self, knowledge_base: Callable[[], KnowledgeBase]) -> None:
+        self._knowledge_base = knowledge_base
+
+    def __call__(self, state: LibrarianState) -> LibrarianState:
+        """Look up documents for ``state["issue_brief"]``.
+
+        Returns:
+            ``retrieved_context`` and ``combined_context``; where nothing can be looked up,
+            ``degraded_reason`` alone.
+
+        Raises:
+            SourceError: A file of ``manual_context`` does not exist: that is the caller's to know.
+        """
+        asked = _Question(self._knowledge_base, state)
+        answer, limit = asked.start()
+        try:
+            return asked.update(answer.result(limit))
+        except TimeoutError:
+            return asked.too_late()
+
+    async def acall(self, state: LibrarianState) -> LibrarianState:
+        """As a call, without holding the event loop."""
+        asked = _Question(self._knowledge_base, state)
+        answer, limit = await asyncio.to_thread(asked.start)
+        try:
+            waiting = asyncio.wrap_future(answer)
+            return asked.update(await asyncio.wait_for(waiting, limit))
+        except TimeoutError:
+            return asked.too_late()
+
+
+class _Question:
+    """One call of the node."""
+
+    def __init__(self, open_base: Callable[[], KnowledgeBase], state: LibrarianState) -> None:
+        self._open = open_base
+        self._state = state
+        self._root = Path()
+        self._limit: float | None = None
+
+    def start(self) -> tuple[Future[list[RetrievedDocument] | str], float | None]:
+        """Begin to look documents up, on a thread that does not keep the process alive.
+
+        Returns:
+            The documents to come, or why there are none; and the seconds to wait for them.
+        """
+        answer: Future[list[RetrievedDocument] | str] = Future()
+        answer.set_running_or_notify_cancel()
+        try:
+            base = self._open()
+        except RagloomError as error:
+            manual_files(self._state.get("manual_context") or (), self._root)
+            answer.set_result(str(error))
+            return answer, None
+        self._root = base.workspace.root
+        self._limit = base.settings.timeout or None
+        manual_files(self._state.get("manual_context") or (), self._root)
+        brief = self._state.get("issue_brief") or ""
+
+        def look_up() -> None:
+            try:
+                answer.set_result(base.query(brief))
+            except RagloomError as error:
+                answer.set_result(str(error))
+            except Exception as error:  # noqa: BLE001 - the edge of a workflow that must go on
+                _LOG.debug("the librarian failed", exc_info=True)
+                answer.set_result(f"{type(error).__name__}: {error}")
+
+        if self._limit is None:
+            look_up()
+        else:
+            threading.Thread(target=look_up, name="ragloom-librarian", daemon=True).start()
+        return answer, self._limit
+
+    def update(self, answer: list[RetrievedDocument] | str) -> LibrarianState:
+        """What the node returns."""
+        if isinstance(answer, str):
+            return self._degraded(answer)
+        manual = self._state.get("manual_context") or []
+        update = LibrarianState(
+            retrieved_context=answer,
+            combined_context=merge_context(manual, answer, root=self._root),
+        )
+        if self._state.get("degraded_reason"):  # of an earlier round
+            update["degraded_reason"] = ""
+        return update
+
+    def too_late(self) -> LibrarianState:
+        """What the node returns when the time is over."""
+        return self._degraded(
+            f"no answer within {self._limit:g} s; the setting librarian.timeout gives more time"
+        )
+
+    @staticmethod
+    def _degraded(reason: str) -> LibrarianState:
+        said = " ".join(reason.split())
+        _LOG.warning("going on without the project's documents: %s", said)
+        return LibrarianState(degraded_reason=said)
+
+
+def make_librarian_node(
+    settings: LibrarianSettings | None = None,
+    *,
+    workspace: str | os.PathLike[str] = ".",
+    host: PluginHost | None = None,
+) -> LibrarianNode:
+    """A node for one project.
+
+    Nothing is opened or read before the node is called for the first time, and what was opened is
+    kept: the model is loaded once.
+
+    Args:
+        settings: Instead of those in the settings file and the environment.
+        workspace: The project's folder; relative to the current folder of the call.
+        host: The plugins; those that are installed, by default.
+    """
+    return LibrarianNode(lambda: opened(workspace, host, settings))
+
+
+def librarian_node(state: LibrarianState) -> LibrarianState:
+    """The node for the project in the current folder; see :class:`LibrarianNode`."""
+    return make_librarian_node()(state)
+
+
+async def alibrarian_node(state: LibrarianState) -> LibrarianState:
+    """As :func:`librarian_node`, for an asynchronous graph."""
+    return await make_librarian_node().acall(state)

@@ -1,0 +1,130 @@
+"""Measuring a library: problems with the template that a person would choose for each."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ragloom.errors import SourceError
+from ragloom_templates.library import TemplateLibrary
+
+__all__ = ["Answer", "Problem", "TemplateEvaluation", "evaluate", "read_problems"]
+
+_TOP = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """A problem, and the id of the template to use; None where none fits."""
+
+    problem: str
+    template: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a library answered.
+
+    Attributes:
+        problem: What was asked.
+        found: The ids of the three best templates that pass the threshold; empty for the fallback.
+        scores: Theirs.
+        place: Where the right template stands without a threshold, from 1; None where it is not
+            among the first three.
+    """
+
+    problem: Problem
+    found: tuple[str, ...]
+    scores: tuple[float, ...]
+    place: int | None
+
+    @property
+    def right(self) -> bool:
+        """Whether the first answer, or the fallback, is the right one."""
+        return (self.found[0] if self.found else None) == self.problem.template
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TemplateEvaluation:
+    """How often a library is right.
+
+    Attributes:
+        answers: One a problem, in their order.
+        seconds: How long each took.
+    """
+
+    answers: tuple[Answer, ...]
+    seconds: tuple[float, ...]
+
+    @property
+    def metrics(self) -> Mapping[str, float]:
+        """Shares of the problems that a template fits, and of those that none fits.
+
+        ``top1`` and ``top3`` count answers as a caller gets them, behind the threshold;
+        ``ranked1`` and ``ranked3`` without it; ``fallback`` the problems without a template that
+        got the fallback.
+        """
+        fitting = [answer for answer in self.answers if answer.problem.template is not None]
+        others = [answer for answer in self.answers if answer.problem.template is None]
+        return {
+            "top1": _share([answer.right for answer in fitting]),
+            "top3": _share([answer.problem.template in answer.found for answer in fitting]),
+            "ranked1": _share([answer.place == 1 for answer in fitting]),
+            "ranked3": _share([answer.place is not None for answer in fitting]),
+            "fallback": _share([answer.right for answer in others]),
+        }
+
+
+def read_problems(path: Path) -> list[Problem]:
+    """Read JSON Lines of ``{"problem": …, "template": id or null}``.
+
+    Raises:
+        SourceError: A line is something else; the message names it.
+    """
+    problems: list[Problem] = []
+    for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            entry = json.loads(line)
+            problem, template = entry["problem"], entry["template"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise SourceError(
+                f'{path}:{number}: expected {{"problem": "…", "template": "id" or null}}'
+            ) from error
+        problems.append(Problem(problem=problem, template=template))
+    return problems
+
+
+def evaluate(problems: Sequence[Problem], library: TemplateLibrary) -> TemplateEvaluation:
+    """Ask an indexed library every problem.
+
+    Raises:
+        NotIndexedError: Nothing is indexed yet.
+        SourceError: A problem names a template that the library lacks.
+    """
+    answers: list[Answer] = []
+    seconds: list[float] = []
+    for problem in problems:
+        if problem.template is not None and library.get(problem.template) is None:
+            raise SourceError(f"the library has no template {problem.template!r}")
+        started = time.perf_counter()
+        found = library.rank(problem.problem, _TOP)
+        seconds.append(time.perf_counter() - started)
+        ranked = [match.id for match in library.rank(problem.problem, _TOP, 0.0)]
+        answers.append(
+            Answer(
+                problem=problem,
+                found=tuple(match.id for match in found),
+                scores=tuple(match.score for match in found),
+                place=ranked.index(problem.template) + 1 if problem.template in ranked else None,
+            )
+        )
+    return TemplateEvaluation(answers=tuple(answers), seconds=tuple(seconds))
+
+
+def _share(flags: Sequence[bool]) -> float:
+    return sum(flags) / len(flags) if flags else 0.0

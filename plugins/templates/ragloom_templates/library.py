@@ -1,0 +1,358 @@
+"""A library of templates: folders that are indexed, and asked which template fits a problem."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
+from importlib.resources import files
+from pathlib import Path, PurePosixPath
+
+from ragloom import Condition, NotIndexedError, RagloomError, SourceError, Workspace
+from ragloom.decoding import decode
+from ragloom.indexing import Progress
+from ragloom.snapshot import Snapshot, current_generation
+from ragloom.types import FailedFile, IndexReport, Metadata
+from ragloom_templates.matching import Index
+from ragloom_templates.parsing import parse
+from ragloom_templates.settings import FALLBACK, TemplateSettings, read_settings
+from ragloom_templates.space import TemplateSpace, identify
+from ragloom_templates.types import Template, TemplateMatch
+
+__all__ = ["FALLBACK_SCORE", "TemplateLibrary"]
+
+FALLBACK_SCORE = 0.5
+_CHANGES = "changes.json"
+_log = logging.getLogger("ragloom")
+
+
+class TemplateLibrary:
+    """Folders of templates. A context manager: leaving it gives the model's memory back.
+
+    >>> library = TemplateLibrary(["data/templates"])
+    >>> library.index()
+    12
+    >>> library.search("Prove that the square root of 2 is irrational")[0].name
+    'Proof by Contradiction'
+
+    Args:
+        dirs: The folders, relative to the workspace; those of the settings by default. One that does
+            not exist holds no templates.
+        workspace: Where the index is kept; the current folder by default.
+        settings: What ``ragloom.yaml`` says under ``templates``, by default.
+
+    Raises:
+        ConfigError: A setting is wrong.
+    """
+
+    def __init__(
+        self,
+        dirs: Sequence[str | os.PathLike[str]] | None = None,
+        *,
+        workspace: Workspace | None = None,
+        settings: TemplateSettings | None = None,
+    ) -> None:
+        self.workspace = workspace or Workspace.open()
+        declared = self.workspace.settings.extensions.get("templates")
+        self.settings = settings or read_settings(declared)
+        self.dirs = tuple(self._relative(folder) for folder in dirs or self.settings.dirs)
+        self.skipped: Sequence[FailedFile] = ()
+        """The files that the last run could not read, and why."""
+        self.space = TemplateSpace(
+            self.workspace, _name_of(self.dirs), sources=(), head=self.settings.weights
+        )
+        self._added, self.space.left_out = self._read_changes()
+        self._index: Index | None = None
+        self._ids: Mapping[str, str] = {}
+
+    def __enter__(self) -> TemplateLibrary:
+        """The library itself."""
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        """Close it."""
+        self.close()
+
+    def close(self) -> None:
+        """Give the model's memory back; the next search loads it again."""
+        self.space.close()
+
+    def index(self) -> int:
+        """Bring the index up to date with the folders; only what changed is read and embedded.
+
+        Returns:
+            Templates in the library. Files that cannot be read are in :attr:`skipped`.
+
+        Raises:
+            StoreError: The store failed; the last index goes on answering.
+            ModelError: The model failed; nothing was written.
+        """
+        report = self.refresh()
+        return len(report.added) + len(report.updated) + report.unchanged
+
+    def refresh(self, *, progress: Progress | None = None) -> IndexReport:
+        """As :meth:`index`, with all that the run did."""
+        self.space.set_sources(self._sources())
+        report = self.space.index(progress=progress)
+        self.skipped = report.failed
+        for failed in report.failed:
+            _log.warning("%s: skipped: %s", failed.path, failed.error)
+        return report
+
+    def search(
+        self,
+        query: str,
+        top_k: int | None = None,
+        threshold: float | None = None,
+        *,
+        domain: str | None = None,
+        complexity: str | None = None,
+        methodology: str | None = None,
+    ) -> list[TemplateMatch]:
+        """The templates that fit a problem, best first; the fallback where none does.
+
+        It never raises and never returns nothing: what goes wrong is logged, and the fallback comes
+        back. A library that was never indexed is indexed first.
+
+        Args:
+            query: The problem, in words.
+            top_k: Templates at the most; 3 unless the settings say otherwise.
+            threshold: What scores less, 0 to 1, is left out; 0.65 unless the settings say otherwise.
+            domain: Only templates of this domain.
+            complexity: Only templates of this complexity.
+            methodology: Only templates of this methodology.
+        """
+        try:
+            if not self.is_ready():
+                self.index()
+            found = self.rank(
+                query,
+                top_k,
+                threshold,
+                domain=domain,
+                complexity=complexity,
+                methodology=methodology,
+            )
+        except (RagloomError, OSError) as error:
+            _log.warning("templates: %s; the fallback is used", error)
+            found = []
+        return found or [self.fallback()]
+
+    def rank(
+        self,
+        query: str,
+        top_k: int | None = None,
+        threshold: float | None = None,
+        *,
+        domain: str | None = None,
+        complexity: str | None = None,
+        methodology: str | None = None,
+    ) -> list[TemplateMatch]:
+        """As :meth:`search`, without the fallback: empty where no template fits.
+
+        Raises:
+            NotIndexedError: Nothing is indexed yet, or another model did it.
+            ModelError: The model cannot be loaded or does not answer.
+        """
+        wanted = {"domain": domain, "complexity": complexity, "methodology": methodology}
+        where = [
+            Condition(field=field, operator="=", value=value)
+            for field, value in wanted.items()
+            if value is not None
+        ]
+        index = self._current()
+        embedder = self.space.embedder
+        if index.snapshot.meta.embedder != embedder.fingerprint:
+            raise NotIndexedError(
+                "the templates were indexed with another model: run 'ragloom templates index'"
+            )
+        if not query.strip():
+            return []
+        least = self.settings.threshold if threshold is None else threshold
+        most = self.settings.top_k if top_k is None else top_k
+        names = {uri: name for name, uri in self._ids.items()}
+        found: list[TemplateMatch] = []
+        for fit in index.fits(query, embedder.embed_query(query), where=where):
+            if fit.score < least or len(found) >= most:
+                break
+            template = self._load(names.get(fit.uri, ""))
+            if template is not None:  # a file that is gone, or broken since, answers nothing
+                found.append(_match(template, fit.score))
+        return found
+
+    def fallback(self) -> TemplateMatch:
+        """What to use where nothing fits: the template of the settings, or the one that ships."""
+        template = None
+        try:
+            template = self.get(self.settings.fallback)
+        except (RagloomError, OSError) as error:
+            _log.warning("templates: %s", error)
+        return _match(template or _bundled(), FALLBACK_SCORE, fallback=True)
+
+    def add(self, path: str | os.PathLike[str]) -> Template:
+        """Read and index one file. A file of the same id in the library is replaced by its new state.
+
+        A file outside the folders stays where it is and belongs to the library from now on.
+
+        Raises:
+            SourceError: It does not exist or is no template.
+        """
+        file = Path(path).resolve()
+        if not file.is_file():
+            raise SourceError(f"{path}: there is no such file")
+        parse(decode(file.read_bytes()).text, PurePosixPath(file.as_posix()))
+        uri = self._relative(file)
+        self.space.left_out.discard(uri)
+        inside = any(_is_below(uri, folder) for folder in self.dirs)
+        if not inside and uri not in self._added:
+            self._added.append(uri)
+        self._write_changes()
+        self.refresh()
+        template = self.get(next((n for n, u in self._identified().items() if u == uri), ""))
+        if template is None:
+            raise SourceError(f"{path}: it is left out of the library: only '.md' files are read")
+        return template
+
+    def remove(self, template_id: str) -> None:
+        """Leave a template out from now on; its file stays.
+
+        Raises:
+            SourceError: There is no such template.
+        """
+        uri = self._identified().get(template_id)
+        if uri is None:
+            raise SourceError(f"there is no template {template_id!r}")
+        if uri in self._added:
+            self._added.remove(uri)
+        else:
+            self.space.left_out.add(uri)
+        self._write_changes()
+        self.refresh()
+
+    def list(
+        self,
+        *,
+        domain: str | None = None,
+        complexity: str | None = None,
+        methodology: str | None = None,
+    ) -> list[Template]:
+        """Every indexed template that passes the filters, in the order of the ids."""
+        wanted = {"domain": domain, "complexity": complexity, "methodology": methodology}
+        loaded = (self._load(name) for name in self._identified())
+        return [
+            template
+            for template in loaded
+            if template is not None
+            and all(value in (None, getattr(template, field)) for field, value in wanted.items())
+        ]
+
+    def get(self, template_id: str) -> Template | None:
+        """An indexed template by its id; None where there is none."""
+        return self._load(template_id) if template_id in self._identified() else None
+
+    def is_ready(self) -> bool:
+        """Whether templates are indexed."""
+        return current_generation(self.space.directory) > 0 and bool(self._identified())
+
+    def _identified(self) -> Mapping[str, str]:
+        """Ids to uris; nothing where nothing is indexed."""
+        try:
+            self._current()
+        except NotIndexedError:
+            return {}
+        return self._ids
+
+    def _current(self) -> Index:
+        """The index as it is now; made again when a newer generation was published."""
+        snapshot: Snapshot = self.space.snapshot()
+        if self._index is None or self._index.snapshot is not snapshot:
+            self._index = Index(snapshot)
+            self._ids = identify(list(snapshot.files), [*self.dirs, *self._added])
+        return self._index
+
+    def _load(self, template_id: str) -> Template | None:
+        """Read a template from its file; None where it is gone or cannot be read any more."""
+        uri = self._ids.get(template_id)
+        if uri is None:
+            return None
+        path = Path(os.path.normpath(self.workspace.root / uri))
+        try:
+            text = decode(path.read_bytes()).text
+            parsed = parse(text, PurePosixPath(path.as_posix()))
+        except (OSError, SourceError):
+            return None
+        return _template(template_id, parsed.metadata, text[parsed.start :], path)
+
+    def _sources(self) -> list[str]:
+        """The folders and files that exist."""
+        root = self.workspace.root
+        gone = [uri for uri in self._added if not (root / uri).is_file()]
+        for uri in gone:
+            _log.warning("%s: was added to the templates and is gone", uri)
+        return [uri for uri in (*self.dirs, *self._added) if (root / uri).exists()]
+
+    def _relative(self, path: str | os.PathLike[str]) -> str:
+        """A place as uris name it: relative to the workspace, its links followed."""
+        absolute = (self.workspace.root / Path(path).expanduser()).resolve()
+        return os.path.relpath(absolute, self.workspace.root).replace(os.sep, "/")
+
+    def _read_changes(self) -> tuple[list[str], set[str]]:
+        """What was added and what was left out, in earlier calls."""
+        try:
+            kept = json.loads((self.space.directory / _CHANGES).read_bytes())
+        except FileNotFoundError:
+            return [], set()
+        return list(kept["added"]), set(kept["left_out"])
+
+    def _write_changes(self) -> None:
+        path = self.space.directory / _CHANGES
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_suffix(".tmp")
+        kept = {"added": self._added, "left_out": sorted(self.space.left_out)}
+        temporary.write_text(json.dumps(kept), "utf-8")
+        temporary.replace(path)
+
+
+def _name_of(dirs: Sequence[str]) -> str:
+    """A folder name for the index of these folders."""
+    return "library-" + blake2b("\0".join(dirs).encode(), digest_size=4).hexdigest()
+
+
+def _is_below(uri: str, folder: str) -> bool:
+    return folder == "." or PurePosixPath(uri).is_relative_to(folder)
+
+
+def _bundled() -> Template:
+    file = files("ragloom_templates") / "fallback" / f"{FALLBACK}.md"
+    text = file.read_text("utf-8")
+    path = PurePosixPath(f"{FALLBACK}.md")
+    parsed = parse(text, path)
+    return _template(FALLBACK, parsed.metadata, text[parsed.start :], Path(str(file)))
+
+
+def _template(template_id: str, metadata: Metadata, content: str, path: Path) -> Template:
+    keywords = metadata["keywords"]
+    return Template(
+        id=template_id,
+        name=str(metadata["name"]),
+        domain=str(metadata["domain"]),
+        complexity=str(metadata["complexity"]),
+        methodology=str(metadata["methodology"]),
+        keywords=[str(word) for word in keywords] if isinstance(keywords, Sequence) else [],
+        description=str(metadata["description"]),
+        content=content.strip("\r\n"),
+        file_path=path,
+    )
+
+
+def _match(template: Template, score: float, *, fallback: bool = False) -> TemplateMatch:
+    return TemplateMatch(
+        id=template.id,
+        name=template.name,
+        score=score,
+        description=template.description,
+        content=template.content,
+        fallback=fallback,
+    )

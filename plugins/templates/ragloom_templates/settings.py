@@ -1,0 +1,100 @@
+"""What can be set for a library of templates: the key ``templates`` of ``ragloom.yaml``."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+
+from ragloom.errors import ConfigError
+from ragloom.types import Json
+
+__all__ = ["DEFAULT_DIRS", "FALLBACK", "TemplateSettings", "read_settings"]
+
+DEFAULT_DIRS = ("data/bot-buffer", "data/templates")
+FALLBACK = "bot-chain-of-thought"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TemplateSettings:
+    """How a library is made and asked.
+
+    Attributes:
+        dirs: The folders, relative to the workspace; those that do not exist hold nothing.
+        fallback: The id of the template to use where none fits.
+        top_k: Templates at the most.
+        threshold: What scores less, 0 to 1, does not fit.
+        weights: How often each field stands in the head: :class:`ragloom_templates.HeadOptions`.
+    """
+
+    dirs: tuple[str, ...] = DEFAULT_DIRS
+    fallback: str = FALLBACK
+    top_k: int = 3
+    threshold: float = 0.65
+    weights: Mapping[str, Json] = field(default_factory=dict)
+
+
+def read_settings(value: Json) -> TemplateSettings:
+    """The settings in the value of the key ``templates``; None for none.
+
+    Raises:
+        ConfigError: A key is unknown, or a value of the wrong type.
+    """
+    if value is None:
+        return TemplateSettings()
+    if not isinstance(value, Mapping):
+        raise ConfigError(f"templates: expected a mapping of settings, found {value!r}")
+    legal = [known.name for known in fields(TemplateSettings)]
+    given: dict[str, object] = {}
+    for key, setting in value.items():
+        if key not in legal:
+            close = difflib.get_close_matches(key, legal, 1)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            raise ConfigError(f"templates: unknown setting {key!r}{hint} (legal: {', '.join(legal)})")
+        expected, read = _READERS[key]
+        try:
+            given[key] = read(setting)
+        except (TypeError, ValueError) as error:
+            raise ConfigError(f"templates.{key}: expected {expected}, found {setting!r}") from error
+    return TemplateSettings(**given)  # type: ignore[arg-type] - the readers vouch for the types
+
+
+def _strings(value: Json) -> tuple[str, ...]:
+    if isinstance(value, str):
+        return (value,)
+    if not isinstance(value, Sequence) or not all(isinstance(item, str) for item in value):
+        raise TypeError
+    return tuple(str(item) for item in value)
+
+
+def _string(value: Json) -> str:
+    if not isinstance(value, str) or not value:
+        raise TypeError
+    return value
+
+
+def _count(value: Json) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ValueError
+    return value
+
+
+def _share(value: Json) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise ValueError
+    return float(value)
+
+
+def _mapping(value: Json) -> Mapping[str, Json]:
+    if not isinstance(value, Mapping):
+        raise TypeError
+    return value
+
+
+_READERS: Mapping[str, tuple[str, Callable[[Json], object]]] = {
+    "dirs": ("a list of folders", _strings),
+    "fallback": ("the id of a template", _string),
+    "top_k": ("a whole number from 1", _count),
+    "threshold": ("a number from 0 to 1", _share),
+    "weights": ("a mapping of fields to weights, such as {keywords: 2}", _mapping),
+}
