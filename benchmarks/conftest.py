@@ -6,7 +6,12 @@ from pathlib import Path
 
 import pytest
 
-BENCHMARKS = ("speed/product.py", "speed/search.py", "speed/rivals.py")
+BENCHMARKS = (
+    "quality/run_collections.py",
+    "speed/product.py",
+    "speed/search.py",
+    "speed/rivals.py",
+)
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Module | None:

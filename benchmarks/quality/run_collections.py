@@ -88,6 +88,22 @@ def table(results: Sequence[dict[str, Any]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
+def run(chosen: Sequence[Path], workspace: Path, *, final: bool = False) -> list[dict[str, Any]]:
+    """Measure collections one after another; their indexes stay in ``workspace``."""
+    workspace.mkdir(parents=True, exist_ok=True)
+    return [evaluated(each, split_of(each, final=final), workspace) for each in chosen]
+
+
+def test_collections(tmp_path: Path) -> None:
+    """Every collection below the folder that RAGLOOM_BENCH_COLLECTIONS names."""
+    import pytest  # the command line needs none
+
+    folder = os.environ.get("RAGLOOM_BENCH_COLLECTIONS")
+    if not folder:
+        pytest.skip("RAGLOOM_BENCH_COLLECTIONS names no folder")
+    print(table(run([each.resolve() for each in collections(Path(folder))], tmp_path)))
+
+
 def main() -> None:
     """Measure, print, and write JSON where it is asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -105,11 +121,7 @@ def main() -> None:
     if not chosen:
         sys.exit(f"{arguments.folder}: there is no such collection in BEIR's format at or below it")
     with tempfile.TemporaryDirectory() as made:
-        workspace = arguments.workspace or Path(made)
-        workspace.mkdir(parents=True, exist_ok=True)
-        results = [
-            evaluated(each, split_of(each, final=arguments.final), workspace) for each in chosen
-        ]
+        results = run(chosen, arguments.workspace or Path(made), final=arguments.final)
     print("nDCG@10\n")
     print(table(results))
     if arguments.json:

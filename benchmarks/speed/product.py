@@ -126,16 +126,18 @@ def shown(runs: Mapping[str, list[Run]]) -> str:
     for name, each in runs.items():
         seconds = median(run.seconds for run in each)
         peak = max(run.peak_mb for run in each)
+        busy = median(run.processor for run in each)
         verdict = "met" if seconds < TARGETS[name] else "MISSED"
         rows.append(
-            [name, f"< {TARGETS[name]:g} s", f"{seconds:.2f} s", f"{peak:.0f} MiB", verdict]
+            [name, f"< {TARGETS[name]:g} s", f"{seconds:.2f} s", f"{busy:.2f} s"]
+        rows[-1] += [f"{peak:.0f} MiB", verdict]
         )
     peak = max(run.peak_mb for name in INDEXING for run in runs[name])
     verdict = "met" if peak < MOST_MEMORY else "MISSED"
     rows.append(
-        ["memory while indexing", f"< {MOST_MEMORY:.0f} MiB", "", f"{peak:.0f} MiB", verdict]
+        ["memory while indexing", f"< {MOST_MEMORY:.0f} MiB", "", "", f"{peak:.0f} MiB", verdict]
     )
-    return table(("operation", "target", "median", "peak memory", ""), rows)
+    return table(("operation", "target", "median", "processor time", "peak memory", ""), rows)
 
 
 def test_product(benchmark: BenchmarkFixture) -> None:

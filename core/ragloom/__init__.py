@@ -42,6 +42,8 @@ from ragloom.types import (
     SearchResult,
     Source,
     Span,
+    StaleChunk,
+    VerifyReport,
 )
 
 if TYPE_CHECKING:
@@ -86,11 +88,13 @@ __all__ = [
     "SourceError",
     "Space",
     "Span",
+    "StaleChunk",
     "Store",
     "StoreDamagedError",
     "StoreError",
     "StoreLockedError",
     "TokenCounter",
+    "VerifyReport",
     "Workspace",
     "__version__",
     "hookimpl",

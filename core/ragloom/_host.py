@@ -275,11 +275,11 @@ class PluginHost:
         return tuple(parts)
 
     def _make(self, kind: Kind, name: str, options: Mapping[str, object] | None) -> object:
-        part = self._registry.find(kind, name)
+        part, options = self._registry.find_member(kind, name, options or {})
         if part is None:
             raise self._unknown(kind, name)
         provider = part.provider
-        arguments = build(provider.options, options or {}, part=part.label)
+        arguments = build(provider.options, options, part=part.label)
         for module in missing_modules(provider):
             raise MissingDependencyError(module, provider.extra or module, f"the {part.label}")
         try:

@@ -85,9 +85,9 @@ def write_files(path: Path, files: Iterable[FileEntry]) -> None:
     )
 
 
-def read_files(path: Path) -> Mapping[str, FileEntry]:
+def read_files(content: bytes) -> Mapping[str, FileEntry]:
     """The manifest by uri, in the order it was written in."""
-    entries = json.loads(path.read_bytes())
+    entries = json.loads(content)
     return {
         entry["uri"]: FileEntry(
             uri=entry["uri"],

@@ -88,6 +88,29 @@ class Registry:
         """The part of that name, or None."""
         return self._parts.get((kind, name))
 
+    def find_member(
+        self, kind: Kind, name: str, options: Mapping[str, object]
+    ) -> tuple[Part | None, Mapping[str, object]]:
+        """The part of that name and its options, where one provider may stand for many parts.
+
+        A provider ``family`` whose options have the fields ``part`` and ``options`` answers to
+        ``family:member``, too: ``part`` is the member then, and what is no field of its own is in
+        ``options``.
+        """
+        part = self.find(kind, name)
+        family, colon, member = name.partition(":")
+        if part is not None or not (colon and member):
+            return part, options
+        part = self.find(kind, family)
+        fields = (
+            {known.name for known in dataclasses.fields(part.provider.options)} if part else set()
+        )
+        if not {"part", "options"} <= fields:
+            return None, options
+        own = {key: value for key, value in options.items() if key in fields}
+        others = {key: value for key, value in options.items() if key not in fields}
+        return part, {"options": others, **own, "part": member}
+
     def unknown(self, kind: Kind, name: str) -> str:
         """The message for a name that nobody provides, with the nearest one that somebody does."""
         names = self.names(kind)

@@ -33,7 +33,7 @@ _FEWEST = 20  # queries from which a median deviation can be taken
 _RIDGE = 1e-3  # keeps the weights finite where the classes do not overlap
 _NEWTON_STEPS = 50
 _MAD_TO_DEVIATION = 1.4826  # of a normal distribution
-_NORMAL_98 = 2.054  # its 98th percentile, in standard deviations
+_NORMAL_QUANTILE = 2.241  # its 98.75th percentile, in standard deviations
 
 
 def fit_to_pairs(
@@ -102,7 +102,7 @@ def fit_to_corpus(
     logits = np.array([_logit(min(max(value, 1e-12), 1 - 1e-12)) for value in best])
     middle = float(np.median(logits))
     deviation = _MAD_TO_DEVIATION * float(np.median(np.abs(logits - middle)))
-    threshold = middle + _NORMAL_98 * deviation
+    threshold = middle + _NORMAL_QUANTILE * deviation
     return replace(known, bias=known.bias - threshold + _logit(DEFAULT_GATE), source=source)
 
 

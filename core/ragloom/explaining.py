@@ -14,9 +14,9 @@ import numpy.typing as npt
 
 from ragloom.errors import NotIndexedError
 from ragloom.filters import matches
-from ragloom.relevance import WordEvidence, word_evidence
+from ragloom.relevance import DEFAULT_CALIBRATION, WordEvidence, word_evidence
 from ragloom.searching import Ranking, ranked_hits
-from ragloom.types import Condition, Hit
+from ragloom.types import Calibration, Condition, Hit
 
 if TYPE_CHECKING:
     from ragloom.workspace import Space
@@ -58,6 +58,7 @@ class Explanation:
         min_relevance: The gate.
         hits: The head of that order.
         expected: The best passages of the expected file.
+        calibration: What the scale of relevance was fitted on.
         reason: Why the expected file is not there at all; empty when it is, or when none was named.
     """
 
@@ -66,6 +67,7 @@ class Explanation:
     candidates: int
     min_relevance: float
     hits: Sequence[HitExplanation]
+    calibration: str
     expected: Sequence[HitExplanation] = ()
     reason: str = ""
 
@@ -116,6 +118,7 @@ def explain(
         candidates=len(ranking.rows),
         min_relevance=gate,
         hits=head,
+        calibration=_calibration(space).source,
         expected=expected[:_EXPECTED_SHOWN],
         reason=reason,
     )
@@ -157,6 +160,10 @@ def _ranks(scores: npt.NDArray[np.float32]) -> list[int | None]:
     return [
         None if np.isnan(score) else int(place) for score, place in zip(scores, places, strict=True)
     ]
+
+
+def _calibration(space: Space) -> Calibration:
+    return space.calibration() or space.embedder.calibration or DEFAULT_CALIBRATION
 
 
 def _uri(space: Space, expect: str) -> str:

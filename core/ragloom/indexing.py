@@ -30,6 +30,10 @@ from ragloom.walking import Found
 __all__ = ["Indexer", "Progress", "cut_document", "load_document"]
 
 _EMBED_AT_ONCE = 256  # chunks; enough to sort by length, few enough for a smooth progress bar
+_UNCALIBRATED = (
+    "this embedder ships no calibration, so relevance follows a default curve: "
+    "'ragloom calibrate' fits it to these documents"
+)
 LOCK_TIMEOUT = 600.0  # seconds to wait for another run
 
 
@@ -300,6 +304,8 @@ class Indexer:
             gone = {value.decode("ascii") for value in snapshot.ids[~kept]}
             gone -= {row.chunk.id for row in rows}
         total = int(kept.sum()) + len(rows)
+        if self._embedder.calibration is None:
+            changes.warnings.append(_UNCALIBRATED)
         self._embedder.close()  # its memory is worth more to the store
         self._writer.write(snapshot, kept, rows, gone, journal, self._embedder.dimension)
         files = {uri: changes.files[uri] for uri in sorted(changes.files)}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from bisect import bisect_left
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -157,10 +157,11 @@ def _split_words(text: str, start: int, end: int, budget: Budget) -> list[Atom]:
     atoms: list[Atom] = []
     position = 0
     while position < len(part):
-        first = bisect_left(token_starts, position)
+        # Tokens that share a character all but the first are empty, and stand before the next.
+        first = max(bisect_right(token_starts, position) - 1, 0)
         allowed = limit
-        stop = between_words(part, position, _token_end(token_starts, first + allowed, part))
-        stop = min(stop, position + budget.characters)
+        stop = min(_token_end(token_starts, first + allowed, part), position + budget.characters)
+        stop = between_words(part, position, max(stop, position + 1))
         tokens = budget.counter.count(part[position:stop])
         while tokens > limit and stop - position > 1:
             # Read alone, the same words may be more tokens than they were in their sentence.

@@ -45,7 +45,7 @@ def command(
     reset: bool,
     as_json: bool,
 ) -> None:
-    """Fit relevance to your documents, so that 0.3 keeps out 98 of 100 off-topic queries.
+    """Fit relevance to your documents, so that 0.3 keeps out about 99 of 100 off-topic queries.
 
     Off-topic queries are asked, and the scale is moved until the best of what they find stays below
     the default gate as often as that. Nothing is indexed or embedded again.

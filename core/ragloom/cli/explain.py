@@ -74,6 +74,7 @@ def command(
                 "words": list(told.words),
                 "candidates": told.candidates,
                 "min_relevance": told.min_relevance,
+                "calibration": told.calibration,
                 "hits": [_as_json(item) for item in told.hits],
                 "expected": [_as_json(item) for item in told.expected],
                 "reason": told.reason,
@@ -94,6 +95,7 @@ def command(
     if expect is not None and told.expected:
         session.note(f"expected {expect}:")
         print_table(columns, [_row(item) for item in told.expected])
+    session.note(f"relevance: {told.calibration}", dim=True)
     if told.reason:
         session.note(told.reason)
 

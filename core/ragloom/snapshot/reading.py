@@ -52,7 +52,11 @@ def chunk_line(chunk: Chunk) -> bytes:
 
 
 class Snapshot:
-    """One generation, open for reading. It keeps answering after a newer one is published."""
+    """One generation, open for reading.
+
+    Everything that is read later is opened here, so it keeps answering after newer generations have
+    been published and its files are gone.
+    """
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -69,8 +73,8 @@ class Snapshot:
                 self._lines = (
                     mmap.mmap(lines.fileno(), 0, access=mmap.ACCESS_READ) if len(self.ids) else b""
                 )
-        except FileNotFoundError:
-            raise
+            self._manifest = (directory / "files.json").read_bytes()
+            self.lexical = LexicalIndex(directory / "lexical")
         except (OSError, ValueError, KeyError, TypeError, EOFError) as error:
             message = f"snapshot {directory} does not open ({error}): run 'ragloom repair'"
             raise StoreDamagedError(message) from error
@@ -83,17 +87,17 @@ class Snapshot:
             NotIndexedError: There is none yet.
             StoreDamagedError: It does not open.
         """
-        for _ in range(_ATTEMPTS):
-            try:
-                name = (space_directory / "CURRENT").read_text("ascii").strip()
-            except FileNotFoundError:
+        name = _current(space_directory)
+        for attempt in range(_ATTEMPTS):
+            if name is None:
                 break
             try:
                 return cls(space_directory / name)
-            except FileNotFoundError:  # replaced between the two reads: look again
-                if not (space_directory / name / "meta.json").exists():
-                    continue
-                raise
+            except StoreDamagedError:
+                newer = _current(space_directory)
+                if newer == name or attempt == _ATTEMPTS - 1:
+                    raise
+                name = newer  # replaced while it was being opened
         message = f"nothing is indexed in {space_directory.name!r} yet: run 'ragloom index'"
         raise NotIndexedError(message)
 
@@ -104,17 +108,12 @@ class Snapshot:
     @cached_property
     def files(self) -> Mapping[str, FileEntry]:
         """The manifest, by uri."""
-        return read_files(self.directory / "files.json")
+        return read_files(self._manifest)
 
     @cached_property
     def uris(self) -> Sequence[str]:
         """The files' uris, in the order that ``file_of_row`` counts."""
         return list(self.files)
-
-    @cached_property
-    def lexical(self) -> LexicalIndex:
-        """The BM25 index."""
-        return LexicalIndex(self.directory / "lexical")
 
     @cached_property
     def row_of_id(self) -> Mapping[str, int]:
@@ -160,3 +159,11 @@ class Snapshot:
         vectors = self.vectors if rows is None else self.vectors[rows]
         scores: npt.NDArray[np.float32] = np.einsum("ij,j->i", vectors, query)
         return scores
+
+
+def _current(space_directory: Path) -> str | None:
+    """The folder that ``CURRENT`` names."""
+    try:
+        return (space_directory / "CURRENT").read_text("ascii").strip()
+    except FileNotFoundError:
+        return None

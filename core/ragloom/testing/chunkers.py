@@ -65,10 +65,10 @@ class ChunkerContract(Contract, contract=True):
         """An empty or blank document has no pieces: look for a last piece that is always added."""
         assert self._pieces(chunker, text) == []
 
-    @pytest.mark.parametrize("name", DOCUMENTS)
-    def test_pieces_lie_inside_the_text(self, chunker: Chunker, name: str) -> None:
+    @pytest.mark.parametrize("document_name", DOCUMENTS)
+    def test_pieces_lie_inside_the_text(self, chunker: Chunker, document_name: str) -> None:
         """``0 <= start < end <= len(text)``, in characters: look for byte offsets."""
-        text = DOCUMENTS[name]
+        text = DOCUMENTS[document_name]
         outside = [
             piece.span
             for piece in self._pieces(chunker, text)
@@ -76,20 +76,20 @@ class ChunkerContract(Contract, contract=True):
         ]
         assert outside == []
 
-    @pytest.mark.parametrize("name", DOCUMENTS)
-    def test_pieces_come_in_order(self, chunker: Chunker, name: str) -> None:
+    @pytest.mark.parametrize("document_name", DOCUMENTS)
+    def test_pieces_come_in_order(self, chunker: Chunker, document_name: str) -> None:
         """Sorted by their start; they may overlap, and no two are the same."""
-        spans = [tuple(piece.span) for piece in self._pieces(chunker, DOCUMENTS[name])]
+        spans = [tuple(piece.span) for piece in self._pieces(chunker, DOCUMENTS[document_name])]
         starts = [start for start, _ in spans]
         assert starts == sorted(starts)
         assert len(set(spans)) == len(spans)
 
-    @pytest.mark.parametrize("name", DOCUMENTS)
+    @pytest.mark.parametrize("document_name", DOCUMENTS)
     def test_every_character_that_is_not_blank_is_covered(
-        self, chunker: Chunker, name: str
+        self, chunker: Chunker, document_name: str
     ) -> None:
         """What no piece holds can never be found: look for separators that are thrown away."""
-        text = DOCUMENTS[name]
+        text = DOCUMENTS[document_name]
         left = list(text)
         for piece in self._pieces(chunker, text):
             start, end = piece.span
@@ -97,44 +97,44 @@ class ChunkerContract(Contract, contract=True):
         lost = "".join(left).split()
         assert lost == []
 
-    @pytest.mark.parametrize("name", DOCUMENTS)
-    def test_pieces_fit_the_embedder(self, chunker: Chunker, name: str) -> None:
+    def test_pieces_fit_the_embedder(self, chunker: Chunker) -> None:
         """Context and text together have ``max_tokens`` at the most: measure with ``counter``.
 
         What is longer is cut by the embedder, and its end is found by no question.
         """
-        text, counter = DOCUMENTS[name], RegexCounter()
-        longest = max(
-            counter.count(join_context(piece.context, text[piece.span[0] : piece.span[1]]))
-            for piece in self._pieces(chunker, text)
-        )
-        assert longest <= _MAX_TOKENS
+        counter = RegexCounter()
+        for document_name, text in DOCUMENTS.items():
+            longest = max(
+                counter.count(join_context(piece.context, text[piece.span[0] : piece.span[1]]))
+                for piece in self._pieces(chunker, text)
+            )
+            assert longest <= _MAX_TOKENS, document_name
 
-    @pytest.mark.parametrize("name", DOCUMENTS)
-    def test_chunks_are_exact_slices_of_the_file(self, chunker: Chunker, name: str) -> None:
+    @pytest.mark.parametrize("document_name", DOCUMENTS)
+    def test_chunks_are_exact_slices_of_the_file(self, chunker: Chunker, document_name: str) -> None:
         """Text, bytes and lines of every chunk can be checked against the file.
 
         A prefix such as front matter lies before ``document.text``: spans count from the text.
         """
         prefix = "---\ntitle: \u00fc\n---\n"
-        whole = prefix + DOCUMENTS[name]
+        whole = prefix + DOCUMENTS[document_name]
         encoded = whole.encode()
-        for made in self._chunks(chunker, DOCUMENTS[name], prefix=prefix):
+        for made in self._chunks(chunker, DOCUMENTS[document_name], prefix=prefix):
             assert made.text == whole[made.span.start : made.span.end]
             assert made.text.encode() == encoded[made.bytes.start : made.bytes.end]
 
-    @pytest.mark.parametrize("name", DOCUMENTS)
-    def test_ids_are_unique(self, chunker: Chunker, name: str) -> None:
+    @pytest.mark.parametrize("document_name", DOCUMENTS)
+    def test_ids_are_unique(self, chunker: Chunker, document_name: str) -> None:
         """Chunks of equal text are told apart by a counter; that needs pieces in order."""
-        ids = [made.id for made in self._chunks(chunker, DOCUMENTS[name])]
+        ids = [made.id for made in self._chunks(chunker, DOCUMENTS[document_name])]
         assert len(set(ids)) == len(ids)
 
-    @pytest.mark.parametrize("name", DOCUMENTS)
-    def test_the_same_document_is_cut_the_same(self, chunker: Chunker, name: str) -> None:
+    @pytest.mark.parametrize("document_name", DOCUMENTS)
+    def test_the_same_document_is_cut_the_same(self, chunker: Chunker, document_name: str) -> None:
         """Cutting is a function of the document: look for state that stays from the last one."""
-        first = self._pieces(chunker, DOCUMENTS[name])
+        first = self._pieces(chunker, DOCUMENTS[document_name])
         self._pieces(chunker, "# Another\n\nText of another document.\n")
-        assert self._pieces(chunker, DOCUMENTS[name]) == first
+        assert self._pieces(chunker, DOCUMENTS[document_name]) == first
 
     def test_headings_are_titles_on_one_line(self, chunker: Chunker) -> None:
         """``headings`` is a tuple of strings without marks at their ends or line ends in them."""

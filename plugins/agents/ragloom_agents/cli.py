@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["agents"]
 
+_NAMED = 20  # documents that are named on stderr when they are not in the prompt
+
 
 class _Session(Protocol):
     """What ``ragloom`` hands to its commands."""
@@ -86,7 +88,7 @@ def _print_json(value: Json) -> None:
     click.echo(json.dumps(value, ensure_ascii=not unicode, allow_nan=False))
 
 
-@agents.command("list")
+@agents.command("list", short_help="List the agents.")
 @json_option
 @click.pass_obj
 def list_agents(session: _Session, *, as_json: bool) -> None:
@@ -120,7 +122,7 @@ def _row(opened: Agents, agent_id: str) -> dict[str, Json]:
     }
 
 
-@agents.command("show")
+@agents.command("show", short_help="Show settings and where each came from.")
 @click.argument("agent_id", metavar="ID")
 @json_option
 @click.pass_obj
@@ -160,7 +162,7 @@ def _place(opened: Agents, agent_id: str) -> str:
     return str(options.get("path") or options.get("uri") or space.directory)
 
 
-@agents.command("prompt")
+@agents.command("prompt", short_help="Print the system prompt that would be sent.")
 @click.argument("agent_id", metavar="ID")
 @json_option
 @click.pass_obj
@@ -182,11 +184,13 @@ def prompt(session: _Session, *, agent_id: str, as_json: bool) -> None:
         )
         return
     click.echo(made.text)
-    for item in made.left_out:
+    for item in made.left_out[:_NAMED]:
         session.warn(f"{item.path}: not in the prompt: {item.reason}")
+    if len(made.left_out) > _NAMED:
+        session.warn(f"and {len(made.left_out) - _NAMED} more: --json names all of them")
 
 
-@agents.command("index")
+@agents.command("index", short_help="Bring indexes up to date.")
 @click.argument("agent_ids", metavar="[ID]...", nargs=-1)
 @json_option
 @click.pass_obj
@@ -233,7 +237,7 @@ def _report(report: IndexReport) -> dict[str, Json]:
     }
 
 
-@agents.command("search")
+@agents.command("search", short_help="Ask an agent's documents.")
 @click.argument("agent_id", metavar="ID")
 @click.argument("query")
 @click.option("-k", "--top-k", metavar="N", type=click.IntRange(min=1), help="Hits at the most.")

@@ -93,17 +93,20 @@ class TokenChunker:
         # The last tokens may be others than in the document, where more text follows them.
         tail = tokens[max(last - 2 * repeated, first)]
         alone = counter.spans(text[tail:end])
+        if not alone:
+            return end
         return max(tail + alone[max(len(alone) - repeated, 0)][0], position + 1)
 
     def _end(
         self, text: str, tokens: Sequence[int], position: int, budget: Budget, edges: _Edges
     ) -> int:
         """Where the chunk that begins at ``position`` ends."""
-        first = bisect_left(tokens, position)
+        # Tokens that share a character all but the first are empty, and stand before the next.
+        first = max(bisect_right(tokens, position) - 1, 0)
         allowed = self._size
         while True:
             end = tokens[first + allowed] if first + allowed < len(tokens) else len(text)
-            end = min(end, position + budget.characters)
+            end = max(min(end, position + budget.characters), position + 1)
             if end < len(text):
                 early = tokens[min(first + allowed - allowed // _REACH, len(tokens) - 1)]
                 end = edges.last(text, max(early, position), end)

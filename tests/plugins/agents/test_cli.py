@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -153,3 +156,32 @@ def test_index_counts_what_was_embedded(run, examples):
 def test_an_unknown_agent_is_one_line(run):
     with pytest.raises(ConfigError, match="no agent is called 'observr'; did you mean 'observer'"):
         run("search", "observr", "a")
+
+
+def test_it_is_a_command_of_ragloom(examples, environment):
+    command = [sys.executable, "-m", "ragloom", "agents", "list", "--json", "-C", str(examples)]
+    done = subprocess.run(
+        command, check=True, capture_output=True, text=True, env=dict(os.environ) | environment
+    )
+
+    assert [row["id"] for row in json.loads(done.stdout)] == ["architect", "observer", "reviewer"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("rag:\n  store: sqllite\n", "agents.yaml:2: rag.store: expected one of "),
+        ("agents:\n  - id: a\n    doc: {}\n", "agents.yaml:3: agents[0]: unknown key 'doc'; did"),
+    ],
+)
+def test_a_wrong_file_is_one_line_and_exit_code_1(text, message, tmp_path, environment):
+    (tmp_path / "agents.yaml").write_text(text, "utf-8")
+    command = [sys.executable, "-m", "ragloom", "agents", "list", "-C", str(tmp_path)]
+    done = subprocess.run(
+        command, check=False, capture_output=True, text=True, env=dict(os.environ) | environment
+    )
+
+    (line,) = done.stderr.splitlines()
+    assert (done.returncode, done.stdout) == (1, "")
+    assert line.startswith("error: ")
+    assert message in line

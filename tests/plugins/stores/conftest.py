@@ -1,4 +1,4 @@
-"""Every store, each in a fresh place, and a real Milvus server where one is installed."""
+"""Milvus servers, of which one is real where it is installed."""
 
 from __future__ import annotations
 
@@ -11,87 +11,27 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 from filelock import FileLock
 
-from ragloom.protocols import Embeddings, Store
-from ragloom.types import Chunk, Lines, Metadata, Span
-from ragloom_local.file import FileStore
-from ragloom_local.memory import MemoryStore
-from ragloom_local.sqlite import SqliteStore
+from ragloom.testing import samples
 
-DIMENSION = 4
 SERVER_VARIABLE = "RAGLOOM_TEST_MILVUS_SERVER"
 ETCD_PORTS = (2379, 2380)
 PATIENCE = 60
 
 
-@dataclass(frozen=True, kw_only=True)
-class Place:
-    """Where a test's chunks lie.
-
-    Attributes:
-        name: The store's name, such as ``milvus-lite``.
-        make: Makes another object of the same store.
-        space: The space to open.
-        directory: The folder to give to ``open``.
-        persistent: Another object, and another process, see what this one wrote.
-        call: An expression that makes the store in another process.
-    """
-
-    name: str
-    make: Callable[[], Store]
-    space: str
-    directory: Path
-    persistent: bool
-    call: str
-
-    def open(self, *, space: str | None = None, dimension: int = DIMENSION) -> Store:
-        store = self.make()
-        store.open(space=space or self.space, dimension=dimension, directory=self.directory)
-        return store
+@pytest.fixture(scope="session")
+def make_chunk():
+    return samples.chunk
 
 
 @pytest.fixture(scope="session")
-def make_chunk() -> Callable[..., Chunk]:
-    def make(
-        name: str,
-        *,
-        uri: str = "docs/a.md",
-        text: str = "some text",
-        metadata: Metadata | None = None,
-    ) -> Chunk:
-        return Chunk(
-            id=name,
-            uri=uri,
-            text=text,
-            span=Span(10, 10 + len(text)),
-            lines=Lines(2, 3),
-            bytes=Span(11, 11 + len(text.encode())),
-            headings=("Guide", 'Quotes " \\ and \u00fcnicode \U0001f9f5'),
-            ordinal=3,
-            tokens=7,
-            context="| a | b |",
-            metadata={} if metadata is None else metadata,
-        )
-
-    return make
-
-
-@pytest.fixture(scope="session")
-def unit() -> Callable[..., Embeddings]:
-    def make(*rows: tuple[float, ...]) -> Embeddings:
-        """``(n, 4)`` float32 rows of unit length."""
-        vectors = np.array([(*row, 0, 0, 0, 0)[:DIMENSION] for row in rows], dtype=np.float32)
-        vectors = vectors.reshape(len(rows), DIMENSION)
-        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-
-    return make
+def unit():
+    return samples.unit
 
 
 @pytest.fixture(scope="session")
@@ -198,55 +138,3 @@ def milvus_lite_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str
         finally:
             process.terminate()
             process.wait(PATIENCE)
-
-
-STORES = ["memory", "file", "sqlite", "milvus-lite", "milvus-lite-server", "milvus-server"]
-
-
-@pytest.fixture(
-    params=[
-        pytest.param(name, marks=[pytest.mark.server] if name.endswith("server") else [])
-        for name in STORES
-    ]
-)
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
-    name: str = request.param
-    space = "docs"
-    directory = tmp_path / "space"
-    directory.mkdir()
-    match name:
-        case "memory":
-            store = MemoryStore()
-            make: Callable[[], Store] = lambda: store  # noqa: E731
-            call = ""
-        case "file":
-            make, call = FileStore, "__import__('ragloom_local.file').file.FileStore()"
-        case "sqlite":
-            make, call = SqliteStore, "__import__('ragloom_local.sqlite').sqlite.SqliteStore()"
-        case _:
-            pytest.importorskip("milvus_lite", reason="milvus-lite is not installed")
-            from ragloom_milvus.store import MilvusStore
-
-            server = name.endswith("server")
-            uri = request.getfixturevalue(name.replace("-", "_")) if server else ""
-            make = lambda: MilvusStore(uri=uri, patience=0.5)  # noqa: E731
-            call = f"__import__('ragloom_milvus.store').store.MilvusStore(uri={uri!r})"
-            if uri:
-                # Making a collection takes the server seconds: all tests share one, emptied.
-                space = "shared by all tests"
-                empty(make(), space, directory)
-    return Place(
-        name=name,
-        make=make,
-        space=space,
-        directory=directory,
-        persistent=name != "memory",
-        call=call,
-    )
-
-
-def empty(store: Store, space: str, directory: Path) -> None:
-    store.open(space=space, dimension=DIMENSION, directory=directory)
-    names = [chunk.id for chunks, _ in store.scan() for chunk in chunks]
-    store.delete(names)
-    store.close()

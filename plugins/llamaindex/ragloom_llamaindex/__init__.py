@@ -1,0 +1,161 @@
+"""A bridge to LlamaIndex, both ways.
+
+Any node parser, reader, embedding or vector store of LlamaIndex is a part of ragloom by its name, such as
+``chunker: llamaindex:SentenceSplitter``; a class of another package by its dotted path, such as
+``embedder: llamaindex:llama_index.embeddings.huggingface.HuggingFaceEmbedding``. Other settings of the
+part are the arguments of the class. And :class:`RagloomRetriever` is a retriever for LlamaIndex's own
+query engines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ragloom import Provider, hookimpl
+from ragloom.protocols import Chunker, Embedder, Loader, Store
+
+if TYPE_CHECKING:
+    from ragloom_llamaindex.retriever import RagloomRetriever
+
+__all__ = ["EmbeddingOptions", "PartOptions", "RagloomRetriever"]
+
+_REQUIRES = ("llama_index.core",)
+_EXTRA = "ragloom[llamaindex]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartOptions:
+    """Which class of LlamaIndex, and what it is made with.
+
+    Attributes:
+        part: A class of ``llama_index.core``, such as ``SentenceSplitter``, or the dotted path of any
+            other; what stands behind the colon of ``llamaindex:SentenceSplitter``.
+        options: The arguments of the class.
+    """
+
+    part: str = ""
+    options: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddingOptions:
+    """As :class:`PartOptions`, with what LlamaIndex does not tell of a model.
+
+    Attributes:
+        part: A class, or its dotted path.
+        options: The arguments of the class.
+        max_tokens: The longest text that the model reads whole, in tokens of ``cl100k_base``.
+        dimension: Numbers in a vector; 0 asks the model once.
+    """
+
+    part: str = ""
+    options: Mapping[str, object] = field(default_factory=dict)
+    max_tokens: int = 512
+    dimension: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse numbers that no model has."""
+        if self.max_tokens < 1 or self.dimension < 0:
+            raise ValueError("max_tokens must be 1 or more, and dimension 0 or more")
+
+
+def _chunker(options: PartOptions) -> Chunker:
+    from ragloom_llamaindex.chunker import NodeParserChunker
+
+    return NodeParserChunker(options.part, options.options)
+
+
+def _loader(options: PartOptions) -> Loader:
+    from ragloom_llamaindex.loader import ReaderLoader
+
+    return ReaderLoader(options.part, options.options)
+
+
+def _embedder(options: EmbeddingOptions) -> Embedder:
+    from ragloom_llamaindex.embedder import EmbeddingEmbedder
+
+    return EmbeddingEmbedder(
+        options.part,
+        options.options,
+        max_tokens=options.max_tokens,
+        dimension=options.dimension,
+    )
+
+
+def _store(options: PartOptions) -> Store:
+    from ragloom_llamaindex.store import VectorStore
+
+    return VectorStore(options.part, options.options)
+
+
+@hookimpl
+def ragloom_chunkers() -> Iterable[Provider[Chunker]]:
+    """Offer the chunkers ``llamaindex:…``."""
+    return [
+        Provider(
+            name="llamaindex",
+            summary="a node parser of LlamaIndex, as llamaindex:SentenceSplitter",
+            create=_chunker,
+            options=PartOptions,
+            requires=_REQUIRES,
+            extra=_EXTRA,
+        )
+    ]
+
+
+@hookimpl
+def ragloom_loaders() -> Iterable[Provider[Loader]]:
+    """Offer the loaders ``llamaindex:…``, for the endings that the setting ``loaders`` gives them."""
+    return [
+        Provider(
+            name="llamaindex",
+            summary="a reader of LlamaIndex, as llamaindex:SimpleDirectoryReader",
+            create=_loader,
+            options=PartOptions,
+            requires=_REQUIRES,
+            extra=_EXTRA,
+        )
+    ]
+
+
+@hookimpl
+def ragloom_embedders() -> Iterable[Provider[Embedder]]:
+    """Offer the embedders ``llamaindex:…``."""
+    return [
+        Provider(
+            name="llamaindex",
+            summary="an embedding of LlamaIndex, as llamaindex:MockEmbedding",
+            create=_embedder,
+            options=EmbeddingOptions,
+            requires=_REQUIRES,
+            extra=_EXTRA,
+        )
+    ]
+
+
+@hookimpl
+def ragloom_stores() -> Iterable[Provider[Store]]:
+    """Offer the stores ``llamaindex:…``."""
+    return [
+        Provider(
+            name="llamaindex",
+            summary="a vector store of LlamaIndex, as llamaindex:SimpleVectorStore",
+            create=_store,
+            options=PartOptions,
+            requires=_REQUIRES,
+            extra=_EXTRA,
+        )
+    ]
+
+
+def __getattr__(name: str) -> object:
+    """Import what is heavy when it is first asked for (PEP 562)."""
+    if name != "RagloomRetriever":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value: object = getattr(import_module(f"{__name__}.retriever"), name)
+    globals()[name] = value
+    return value

@@ -1,0 +1,108 @@
+"""Embeddings of LlamaIndex as embedders."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from ragloom import Calibration, ModelError, TokenCounter
+from ragloom.counting import counter
+from ragloom.protocols import Embeddings
+from ragloom_llamaindex.parts import FAULTS, fingerprint, guarded, label, make
+
+if TYPE_CHECKING:
+    from llama_index.core.base.embeddings.base import BaseEmbedding
+
+__all__ = ["EmbeddingEmbedder"]
+
+_MATRIX = 2
+
+
+class EmbeddingEmbedder:
+    """Embeds with any ``BaseEmbedding``; vectors are brought to unit length.
+
+    Args:
+        part: Its class.
+        options: Its arguments.
+        max_tokens: The longest text that it reads whole, in tokens of ``cl100k_base``.
+        dimension: Numbers in a vector; 0 asks the model.
+    """
+
+    def __init__(
+        self, part: str, options: Mapping[str, object], *, max_tokens: int, dimension: int
+    ) -> None:
+        self._part = part
+        self._options = dict(options)
+        self._max_tokens = max_tokens
+        self._stated = dimension
+        self._model: BaseEmbedding | None = None
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Changes with the class, its arguments and LlamaIndex."""
+        return fingerprint(self._part, self._options)
+
+    @cached_property
+    def dimension(self) -> int:
+        """Numbers in a vector; the model is asked, unless the options say it."""
+        return self._stated or self._embed(lambda model: [model.get_text_embedding("a")]).shape[1]
+
+    @cached_property
+    def counter(self) -> TokenCounter:
+        """``cl100k_base`` where its vocabulary is at hand: LlamaIndex tells no model's tokenizer."""
+        return counter("auto")
+
+    @property
+    def max_tokens(self) -> int:
+        """What the options say."""
+        return self._max_tokens
+
+    @property
+    def truncated(self) -> int:
+        """0: LlamaIndex does not tell."""
+        return 0
+
+    @property
+    def calibration(self) -> Calibration | None:
+        """None: the default curve, until ``ragloom calibrate`` fits one."""
+        return None
+
+    def embed_passages(self, texts: Sequence[str]) -> Embeddings:
+        """``(len(texts), dimension)`` float32.
+
+        Raises:
+            ModelError: The model cannot be made or does not answer.
+        """
+        if not texts:
+            return np.empty((0, self.dimension), np.float32)
+        return self._embed(lambda model: model.get_text_embedding_batch(list(texts)))
+
+    def embed_query(self, text: str) -> Embeddings:
+        """``(dimension,)`` float32.
+
+        Raises:
+            ModelError: The model cannot be made or does not answer.
+        """
+        vector: Embeddings = self._embed(lambda model: [model.get_query_embedding(text)])[0]
+        return vector
+
+    def close(self) -> None:
+        """Let go of the model."""
+        self._model = None
+
+    def _embed(self, ask: Callable[[BaseEmbedding], Sequence[Sequence[float]]]) -> Embeddings:
+        if self._model is None:
+            self._model = cast("BaseEmbedding", make("embedder", self._part, self._options))
+        try:
+            with guarded("embedder", self._part):
+                vectors = np.array(ask(self._model), np.float32)
+        except FAULTS as error:
+            said = " ".join(str(error).split()) or type(error).__name__
+            raise ModelError(f"{label('embedder', self._part)}: {said}") from error
+        lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
+        if vectors.ndim != _MATRIX or not np.isfinite(lengths).all() or not lengths.all():
+            raise ModelError(f"{label('embedder', self._part)}: a vector is empty or not finite")
+        return np.ascontiguousarray(vectors / lengths, np.float32)

@@ -1,0 +1,119 @@
+"""Readers of LlamaIndex as loaders."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from hashlib import sha256
+from typing import TYPE_CHECKING, cast
+
+from ragloom import Document, Json, Metadata, Source, SourceError
+from ragloom.decoding import decode, read_document
+from ragloom_llamaindex.parts import FAULTS, fingerprint, guarded, label, load_class, make
+
+if TYPE_CHECKING:
+    from llama_index.core.readers.base import BaseReader
+    from llama_index.core.schema import Document as LlamaDocument
+
+__all__ = ["ReaderLoader"]
+
+_OF_THE_FILE = frozenset(
+    {
+        "creation_date",
+        "file_name",
+        "file_path",
+        "file_size",
+        "file_type",
+        "filename",
+        "last_accessed_date",
+        "last_modified_date",
+    }
+)
+"""Metadata that says where and when a file is, which ragloom knows, and not what it says."""
+_BETWEEN = "\n\n"
+
+
+class ReaderLoader:
+    """Reads a file with a reader that takes a path.
+
+    Where what it gives is the file's own text, spans point into the file; where it is not, as with a
+    PDF, they point into what was extracted.
+
+    Args:
+        part: The reader's class.
+        options: Its arguments.
+    """
+
+    suffixes: frozenset[str] = frozenset()
+    """None: the setting ``loaders`` says which files it reads."""
+
+    def __init__(self, part: str, options: Mapping[str, object]) -> None:
+        self._part = part
+        self._options = dict(options)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Changes with the class, its arguments and LlamaIndex."""
+        return fingerprint(self._part, self._options)
+
+    def load(self, source: Source, content: bytes) -> Document:
+        """What the reader makes of the file; several documents are joined by a blank line.
+
+        Raises:
+            SourceError: The reader failed, or gave no text.
+        """
+        try:
+            with guarded("loader", self._part):
+                read = self._read(source)
+        except FAULTS as error:
+            said = " ".join(str(error).split()) or type(error).__name__
+            raise SourceError(f"{label('loader', self._part)}: {said}") from error
+        text = _BETWEEN.join(document.get_content() for document in read)
+        if not text.strip():
+            raise SourceError(f"{label('loader', self._part)}: it gave no text")
+        metadata = _metadata([document.metadata for document in read])
+        return replace(_document(source, content, text), metadata=metadata)
+
+    def _read(self, source: Source) -> Sequence[LlamaDocument]:
+        takes = inspect.signature(load_class("loader", self._part)).parameters
+        if "input_files" in takes:  # SimpleDirectoryReader is made for the files that it reads
+            options = {**self._options, "input_files": [str(source.path)]}
+            return cast("BaseReader", make("loader", self._part, options)).load_data()
+        return cast("BaseReader", self._reader).load_data(source.path)
+
+    @cached_property
+    def _reader(self) -> object:
+        return make("loader", self._part, self._options)
+
+
+def _document(source: Source, content: bytes, text: str) -> Document:
+    """The document whose spans point into the file, if the file ends with ``text``."""
+    try:
+        decoded = decode(content).text
+    except SourceError:  # no text file
+        decoded = ""
+    if decoded and decoded.endswith(text):
+        whole = read_document(source, content, media_type="text/plain")
+        cut = len(decoded) - len(text)
+        return replace(whole, text=text, prefix=decoded[:cut])
+    return Document(
+        uri=source.uri,
+        text=text,
+        extracted=True,
+        modified=source.modified,
+        content_hash=sha256(content).hexdigest(),
+    )
+
+
+def _metadata(found: Sequence[Mapping[str, object]]) -> Metadata:
+    """What all documents of the file agree on, as far as JSON can hold it."""
+    first = found[0]
+    return {
+        key: cast("Json", value)
+        for key, value in first.items()
+        if key not in _OF_THE_FILE
+        and (value is None or isinstance(value, bool | int | float | str))
+        and all(other.get(key) == value for other in found)
+    }

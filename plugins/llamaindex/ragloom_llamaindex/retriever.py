@@ -1,0 +1,119 @@
+"""A retriever for LlamaIndex over any space of ragloom."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+
+from ragloom import Hit, MissingDependencyError, PluginHost, Space, Workspace
+
+try:
+    from llama_index.core.retrievers import BaseRetriever
+    from llama_index.core.schema import (
+        NodeRelationship,
+        NodeWithScore,
+        QueryBundle,
+        RelatedNodeInfo,
+        TextNode,
+    )
+except ModuleNotFoundError as missing:
+    raise MissingDependencyError(
+        "llama-index-core", "ragloom[llamaindex]", "RagloomRetriever"
+    ) from missing
+
+__all__ = ["RagloomRetriever"]
+
+_FOR_THE_MODEL = frozenset({"file_path", "start_line", "end_line"})
+
+
+class RagloomRetriever(BaseRetriever):
+    """Passages of an index as nodes, best first; none where nothing is relevant.
+
+    A node's text is the passage, an exact slice of its file from ``start_char_idx`` to
+    ``end_char_idx``; its score is the relevance, 0 to 1. The metadata holds ``file_path``, ``start_line``
+    and ``end_line``, which the model is shown, and ``headings`` and ``stale``, which it is not.
+
+    Args:
+        space: The index.
+        top_k: Passages at the most; the space's own setting by default.
+        min_relevance: What is less relevant, 0 to 1, is left out; likewise.
+        mode: ``hybrid``, ``dense`` or ``lexical``; likewise.
+    """
+
+    def __init__(
+        self,
+        space: Space,
+        *,
+        top_k: int | None = None,
+        min_relevance: float | None = None,
+        mode: str | None = None,
+    ) -> None:
+        super().__init__()
+        self._space = space
+        self._top_k = top_k
+        self._min_relevance = min_relevance
+        self._mode = mode
+        self._lock = threading.Lock()
+
+    @classmethod
+    def open(
+        cls,
+        path: str | os.PathLike[str] = ".",
+        *,
+        space: str = "default",
+        config: str | os.PathLike[str] | None = None,
+        host: PluginHost | None = None,
+        top_k: int | None = None,
+        min_relevance: float | None = None,
+        mode: str | None = None,
+    ) -> RagloomRetriever:
+        """A retriever for a space of the workspace at ``path``.
+
+        Raises:
+            ConfigError: The folder does not exist, or a setting is wrong.
+        """
+        chosen = Workspace.open(path, config=config, host=host).space(space)
+        return cls(chosen, top_k=top_k, min_relevance=min_relevance, mode=mode)
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        """Ask the space as it is.
+
+        Raises:
+            NotIndexedError: Nothing is indexed yet.
+        """
+        with self._lock:  # a part is used from one thread at a time
+            result = self._space.search(
+                query_bundle.query_str,
+                top_k=self._top_k,
+                min_relevance=self._min_relevance,
+                mode=self._mode,
+            )
+        return [_node(hit) for hit in result.hits]
+
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        """As the other, on a thread."""
+        return await asyncio.to_thread(self._retrieve, query_bundle)
+
+
+def _node(hit: Hit) -> NodeWithScore:
+    chunk = hit.chunk
+    metadata = {
+        "file_path": chunk.uri,
+        "start_line": chunk.lines.start,
+        "end_line": chunk.lines.end,
+        "headings": list(chunk.headings),
+        "stale": hit.stale,
+    }
+    hidden = sorted(set(metadata) - _FOR_THE_MODEL)
+    node = TextNode(
+        id_=chunk.id,
+        text=chunk.text,
+        metadata=metadata,
+        start_char_idx=chunk.span.start,
+        end_char_idx=chunk.span.end,
+        excluded_llm_metadata_keys=hidden,
+        excluded_embed_metadata_keys=sorted(metadata),
+        relationships={NodeRelationship.SOURCE: RelatedNodeInfo(node_id=chunk.uri)},
+    )
+    return NodeWithScore(node=node, score=hit.relevance)

@@ -1,0 +1,152 @@
+"""Files of many kinds as documents."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from ragloom import Loader, Source, SourceError
+from ragloom_text.html import HtmlLoader
+from ragloom_text.notebook import NotebookLoader
+from ragloom_text.pdf import PdfLoader
+from ragloom_text.plain import CodeLoader, RstLoader, TextLoader, language_of
+
+
+def source(name: str) -> Source:
+    return Source(uri=name, path=Path(name), modified=2.0)
+
+
+LOADERS: tuple[Loader, ...] = (
+    TextLoader(),
+    RstLoader(),
+    CodeLoader(),
+    HtmlLoader(),
+    PdfLoader(),
+    NotebookLoader(),
+)
+
+
+def test_no_ending_is_read_twice() -> None:
+    endings = [ending for loader in LOADERS for ending in loader.suffixes]
+    assert len(set(endings)) == len(endings)
+    assert all(ending.startswith(".") and ending == ending.lower() for ending in endings)
+    assert len({loader.fingerprint for loader in LOADERS}) == len(LOADERS)
+
+
+def test_text_keeps_its_bytes() -> None:
+    content = b"\xef\xbb\xbfone\r\ntwo \xc3\xa9\r\n"
+    document = TextLoader().load(source("a.txt"), content)
+    assert ("one\r\ntwo é\r\n", 3, "text/plain", 2.0) == (
+        document.text,
+        document.bom,
+        document.media_type,
+        document.modified,
+    )
+    assert "text/x-rst" == RstLoader().load(source("a.rst"), b"A\n=\n").media_type
+
+
+def test_code_knows_its_language() -> None:
+    document = CodeLoader().load(source("a/B.PY"), b"x = 1\n")
+    assert "python" == language_of(document.media_type)
+    assert language_of("text/plain") is None
+    assert language_of("text/markdown") is None
+
+
+def test_notebook_cells_become_markdown() -> None:
+    cells = [
+        {"cell_type": "markdown", "source": ["# T\n", "\n", "text"]},
+        {"cell_type": "code", "source": "print('```')\n", "outputs": [{"text": "no"}]},
+        {"cell_type": "raw", "source": "  "},
+    ]
+    notebook = {"cells": cells, "metadata": {"language_info": {"name": "python"}}, "nbformat": 4}
+    document = NotebookLoader().load(source("a.ipynb"), json.dumps(notebook).encode())
+    assert "# T\n\ntext\n\n````python\nprint('```')\n````\n" == document.text
+    assert ({"language": "python"}, True) == (document.metadata, document.extracted)
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b"{}", b'{"cells": 1}', b"[" * 100_000, b"\0" * 64])
+def test_no_notebook_is_refused(content: bytes) -> None:
+    with pytest.raises(SourceError):
+        NotebookLoader().load(source("a.ipynb"), content)
+
+
+class TestHtml:
+    @pytest.fixture(autouse=True)
+    def _needs_markdownify(self) -> None:
+        for module in ("bs4", "lxml", "markdownify"):
+            pytest.importorskip(module)
+
+    def test_a_page_becomes_markdown(self) -> None:
+        page = (
+            '<html lang="de"><head><meta charset="iso-8859-1"><title>T é</title>'
+            '<meta name="description" content="D"><style>x{}</style></head><body><nav>menu</nav>'
+            "<h1>Über</h1><p>a_b &amp; <b>c</b></p><ul><li>1<li>2</ul>"
+            "<table><tr><th>a<th>b<tr><td>1<td>2</table><script>alert(1)</script></body></html>"
+        )
+        document = HtmlLoader().load(source("a.html"), page.encode("latin-1"))
+        expected = "# Über\n\na_b & **c**\n\n- 1\n- 2\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n"
+        assert expected == document.text
+        assert {"title": "T é", "description": "D", "lang": "de"} == document.metadata
+        assert (True, "text/markdown", ()) == (
+            document.extracted,
+            document.media_type,
+            document.warnings,
+        )
+
+    def test_nothing_is_an_empty_document(self) -> None:
+        assert "" == HtmlLoader().load(source("a.html"), b"").text
+
+    def test_what_is_no_text_is_refused(self) -> None:
+        with pytest.raises(SourceError):
+            HtmlLoader().load(source("a.html"), bytes(range(8)) * 100)
+
+
+class TestPdf:
+    @pytest.fixture(autouse=True)
+    def _needs_pypdf(self) -> None:
+        pytest.importorskip("pypdf")
+
+    @pytest.mark.parametrize("content", [b"", b"%PDF-1.4 no", b"\0\1\2" * 100])
+    def test_no_pdf_is_refused(self, content: bytes) -> None:
+        with pytest.raises(SourceError, match="PDF"):
+            PdfLoader().load(source("a.pdf"), content)
+
+    def test_text_and_metadata(self) -> None:
+        document = PdfLoader().load(source("a.pdf"), pdf_of("Hello retrieval", "Second page"))
+        assert "Hello retrieval\n\nSecond page\n" == document.text
+        assert {"pages": 2, "title": "T"} == document.metadata
+        assert document.extracted
+
+    def test_a_scan_is_named(self) -> None:
+        document = PdfLoader().load(source("a.pdf"), pdf_of(""))
+        assert ("", 1) == (document.text, len(document.warnings))
+
+    def test_a_password_is_named(self) -> None:
+        with pytest.raises(SourceError, match="password"):
+            PdfLoader().load(source("a.pdf"), pdf_of("x", password="secret"))  # noqa: S106
+
+
+def pdf_of(*pages: str, password: str = "") -> bytes:
+    """A PDF with a line of text on each page."""
+    from pypdf import PdfWriter
+    from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
+
+    writer = PdfWriter()
+    names = {"/Type": "/Font", "/Subtype": "/Type1", "/BaseFont": "/Helvetica"}
+    font = DictionaryObject({NameObject(key): NameObject(name) for key, name in names.items()})
+    for text in pages:
+        page = writer.add_blank_page(300, 200)
+        stream = DecodedStreamObject()
+        stream.set_data(f"BT /F1 12 Tf 20 100 Td ({text}) Tj ET".encode())
+        fonts = DictionaryObject({NameObject("/F1"): font})
+        page[NameObject("/Resources")] = DictionaryObject({NameObject("/Font"): fonts})
+        page[NameObject("/Contents")] = stream
+    writer.add_metadata({"/Title": "T"})
+    if password:
+        writer.encrypt(password, algorithm="RC4-128")
+    content = io.BytesIO()
+    writer.write(content)
+    return content.getvalue()
