@@ -128,10 +128,8 @@ def shown(runs: Mapping[str, list[Run]]) -> str:
         peak = max(run.peak_mb for run in each)
         busy = median(run.processor for run in each)
         verdict = "met" if seconds < TARGETS[name] else "MISSED"
-        rows.append(
-            [name, f"< {TARGETS[name]:g} s", f"{seconds:.2f} s", f"{busy:.2f} s"]
-        rows[-1] += [f"{peak:.0f} MiB", verdict]
-        )
+        times = [f"< {TARGETS[name]:g} s", f"{seconds:.2f} s", f"{busy:.2f} s"]
+        rows.append([name, *times, f"{peak:.0f} MiB", verdict])
     peak = max(run.peak_mb for name in INDEXING for run in runs[name])
     verdict = "met" if peak < MOST_MEMORY else "MISSED"
     rows.append(

@@ -10,7 +10,7 @@ from ragloom._manifest import FileEntry, content_hash, unchanged
 from ragloom.chunking import make_chunks
 from ragloom.decoding import decode
 from ragloom.errors import MissingDependencyError, SourceError
-from ragloom.protocols import Loader, TokenCounter
+from ragloom.protocols import Loader
 from ragloom.types import Chunk, Hit, Piece, SearchResult, Source, Span
 from ragloom.verifying import verify_chunks
 
@@ -25,12 +25,10 @@ def follow(
     root: Path,
     files: Mapping[str, FileEntry],
     loaders: Mapping[str, Loader],
-    counter: TokenCounter,
 ) -> SearchResult:
     """Follow hits whose file has changed; leave out those that it no longer holds."""
     found = [
-        _followed(hit, root / hit.chunk.uri, files[hit.chunk.uri], loaders, counter)
-        for hit in result.hits
+        _followed(hit, root / hit.chunk.uri, files[hit.chunk.uri], loaders) for hit in result.hits
     ]
     hits = tuple(hit for hit in found if hit is not None)
     lost = len(result.hits) - len(hits)
@@ -40,9 +38,19 @@ def follow(
     return replace(result, hits=hits, reason=f"{reason}; run 'ragloom index'")
 
 
-def _followed(
-    hit: Hit, path: Path, entry: FileEntry, loaders: Mapping[str, Loader], counter: TokenCounter
-) -> Hit | None:
+class _Uncounted:
+    """Stands in where a chunk's tokens are known already."""
+
+    name = "none"
+
+    def count(self, _text: str) -> int:
+        return 0
+
+    def spans(self, _text: str) -> Sequence[tuple[int, int]]:
+        return ()
+
+
+def _followed(hit: Hit, path: Path, entry: FileEntry, loaders: Mapping[str, Loader]) -> Hit | None:
     """The hit as its file stands now; None when the file is gone or no longer says it."""
     chunk = hit.chunk
     try:
@@ -58,7 +66,7 @@ def _followed(
     if place < 0 or document.text.find(chunk.text, place + 1) >= 0:
         return None
     piece = Piece(span=Span(place, place + len(chunk.text)), headings=chunk.headings)
-    (moved,) = make_chunks(document, [piece], counter)
+    (moved,) = make_chunks(document, [piece], _Uncounted())
     now = replace(chunk, span=moved.span, lines=moved.lines, bytes=moved.bytes)
     return replace(hit, chunk=now)
 

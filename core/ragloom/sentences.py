@@ -79,12 +79,12 @@ def _stops(text: str, stop: int, following: int, start: int) -> bool:
     if len(last) == 1 and last.isalpha():
         return last == "I"  # otherwise an initial: J. Smith
     if last.isdigit() and len(last) <= 3:  # noqa: PLR2004 - "1." numbers, "2024." ends
-        return not _begins_line(text, word.start(), start)
+        return not _begins_item(text, word.start(), start)
     return last.lower() not in _ABBREVIATIONS
 
 
-def _begins_line(text: str, position: int, start: int) -> bool:
-    """Whether only blanks stand before ``position`` in its line."""
+def _begins_item(text: str, position: int, start: int) -> bool:
+    """Whether ``position`` begins a line or a sentence, so that a number there counts something."""
     while position > start and text[position - 1] in " \t":
         position -= 1
-    return position == start or text[position - 1] in "\r\n"
+    return position == start or text[position - 1] in "\r\n.!?"

@@ -423,14 +423,15 @@ class Space(Wiring):
     ) -> SearchResult:
         from ragloom.searching import search
 
+        snapshot = self.snapshot()
         mode = mode or self.settings.mode
         result = search(
             query,
             space=self.name,
-            snapshot=self.snapshot(),
+            snapshot=snapshot,
             embedder=None if mode == "lexical" else self.embedder,
             native=None if mode == "lexical" else self._native(),
-            calibration=self.calibration(),
+            calibration=None if mode == "lexical" else self.calibration(),
             reranker=self.reranker if rerank else None,
             rerank_depth=self.settings.rerank_depth,
             mode=mode,
@@ -441,9 +442,8 @@ class Space(Wiring):
         return follow(
             result,
             root=self.workspace.root,
-            files=self.snapshot().files,
+            files=snapshot.files,
             loaders=self.loaders,
-            counter=self.embedder.counter,
         )
 
     def _native(self) -> Store | None:

@@ -16,7 +16,7 @@ class SentenceOptions:
     """The settings of the chunker ``sentence``.
 
     Attributes:
-        size: The most characters of a chunk.
+        size: The most characters of a chunk; it is never longer than the embedder reads whole.
         overlap: How many characters of a chunk the next one repeats at most, from a sentence's start.
     """
 
@@ -29,7 +29,7 @@ class TokenOptions:
     """The settings of the chunker ``token``.
 
     Attributes:
-        size: The most tokens of a chunk.
+        size: The most tokens of a chunk; it is never longer than the embedder reads whole.
         overlap: How many tokens of a chunk the next one repeats.
         counter: Whose tokens: ``auto``, ``cl100k_base``, ``o200k_base``, ``approximate``, or
             ``embedder`` for the embedding model's own.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 
@@ -22,6 +23,7 @@ from ragloom_text.plain import language_of
 
 __all__ = ["CodeChunker"]
 
+_WORD = re.compile(r"\w")
 _SEPARATOR = " > "
 _CONTEXT_SHARE = 4
 """A fourth of the budget at most goes to the enclosing names; outer ones are left out first."""
@@ -76,16 +78,21 @@ class _Cutter:
     ) -> Iterator[Piece]:
         """The pieces of a range in which ``definitions`` stand, below the names of ``path``."""
         position = start
-        for definition in definitions:
+        following = [*(definition.start for definition in definitions[1:]), end]
+        for definition, begin in zip(definitions, following, strict=True):
             yield from self._between(position, definition.start, path, path)
-            yield from self._definition(definition, path)
-            position = definition.end
+            # Braces and semicolons alone say nothing: they stay with what they close.
+            closed = _WORD.search(self._text, definition.end, begin) is None
+            position = begin if closed else definition.end
+            yield from self._definition(definition, position, path)
         yield from self._between(position, end, path, path)
 
-    def _definition(self, definition: Definition, above: tuple[str, ...]) -> Iterator[Piece]:
+    def _definition(
+        self, definition: Definition, end: int, above: tuple[str, ...]
+    ) -> Iterator[Piece]:
         path = (*above, definition.name)
         context = self._context(above)
-        start, end = definition.start, definition.end
+        start = definition.start
         if self._fits(start, end, context) or not definition.inner:
             yield from self._between(start, end, above, path)
             return

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ragloom.errors import ConfigError
 from ragloom.protocols import TokenCounter
 from ragloom.sentences import sentence_starts
-from ragloom.splitting import between_words, stripped
+from ragloom.splitting import Budget, between_words, stripped
 from ragloom.types import Document, Piece
 
 __all__ = ["SentenceChunker"]
@@ -43,33 +43,44 @@ class SentenceChunker:
     ) -> Iterator[Piece]:
         """Cut between sentences; between words, and then anywhere, where a sentence is too long.
 
-        The size is in characters and as asked for: ``counter`` and ``max_tokens`` do not count.
+        A chunk is also no longer than ``max_tokens``.
         """
-        del counter, max_tokens
         text = document.text
+        budget = Budget(counter=counter, tokens=max_tokens)
         starts = [*sentence_starts(text), len(text)]
-        position = done = shown = 0
         last = len(text.rstrip())
+        position = done = shown = 0
+        repeats_sentences = True
         while done < last:
-            reach = position + self._size
-            index = bisect_right(starts, reach) - 1
-            whole = index >= 0 and starts[index] > done
-            if not whole and position < done:
-                position = done  # The next sentence is too long to be repeated before.
+            end, whole = self._end(text, starts, position, budget)
+            if end <= done or (position < done and repeats_sentences and not whole):
+                position = done  # What follows is too long for anything to be repeated before it.
                 continue
-            end = starts[index] if whole else between_words(text, position, reach)
             span = stripped(text, position, end)
             if span is not None and span.end > shown:
                 yield Piece(span=span)
                 shown = span.end
-            done = end
+            done, repeats_sentences = end, whole
             position = self._overlapping(text, starts, position, end, whole=whole)
+
+    def _end(self, text: str, starts: list[int], position: int, budget: Budget) -> tuple[int, bool]:
+        """Where the chunk that begins at ``position`` ends, and whether a sentence ends there."""
+        reach = position + self._size
+        while True:
+            index = bisect_right(starts, reach) - 1
+            whole = index >= 0 and starts[index] > position
+            end = starts[index] if whole else between_words(text, position, reach)
+            tokens = budget.count(text, position, end)
+            if tokens <= budget.tokens or end - position == 1:
+                return end, whole
+            share = budget.tokens / tokens
+            reach = position + max(min(int((end - position) * share), end - position - 1), 1)
 
     def _overlapping(
         self, text: str, starts: list[int], position: int, end: int, *, whole: bool
     ) -> int:
         """Where the chunk after ``position`` to ``end`` begins: in it, or at its end."""
-        earliest = max(end - self._overlap, position + 1)
+        earliest = max(end - min(self._overlap, (end - position) // 2), position + 1)
         if whole:
             return starts[bisect_left(starts, earliest)]
         words = (at for at in range(earliest, end) if text[at - 1].isspace())

@@ -60,26 +60,28 @@ class TokenChunker:
     ) -> Iterator[Piece]:
         """Cut after ``size`` tokens, or before at a code block's edge, a blank line or a sentence.
 
-        The size is as asked for: ``max_tokens`` does not count.
+        A chunk is also no longer than ``max_tokens`` of the embedder's ``counter``.
         """
-        del max_tokens
+        embedder = Budget(counter=counter, tokens=max_tokens)
         if self._counter != "embedder":
             counter = counter_by_name(self._counter)
+        budgets = (Budget(counter=counter, tokens=self._size), embedder)
         text = document.text
-        budget = Budget(counter=counter, tokens=self._size)
         tokens = [start for start, _ in counter.spans(text)]
         edges = _Edges(text)
-        position = 0
+        position = done = 0
         last = len(text.rstrip())
-        while position < last:
-            end = self._end(text, tokens, position, budget, edges)
+        while done < last:
+            end = self._end(text, tokens, position, budgets, edges)
             span = stripped(text, position, end)
+            if position < done and (span is None or span.end <= done):
+                position = done  # What follows is too long for anything to be repeated before it.
+                continue
             if span is not None:
                 # Blanks that are part of the repeated tokens stay.
-                yield Piece(span=span._replace(start=position) if self._overlap else span)
-                end = span.end if self._overlap else end
-            if end >= last:
-                return
+                yield Piece(span=span._replace(start=position) if position < done else span)
+                end = span.end
+            done = end
             position = self._overlapping(text, tokens, position, end, counter)
 
     def _overlapping(
@@ -98,32 +100,42 @@ class TokenChunker:
         return max(tail + alone[max(len(alone) - repeated, 0)][0], position + 1)
 
     def _end(
-        self, text: str, tokens: Sequence[int], position: int, budget: Budget, edges: _Edges
+        self,
+        text: str,
+        tokens: Sequence[int],
+        position: int,
+        budgets: tuple[Budget, Budget],
+        edges: _Edges,
     ) -> int:
         """Where the chunk that begins at ``position`` ends."""
         # Tokens that share a character all but the first are empty, and stand before the next.
         first = max(bisect_right(tokens, position) - 1, 0)
         allowed = self._size
+        longest = position + min(budget.characters for budget in budgets)
         while True:
             end = tokens[first + allowed] if first + allowed < len(tokens) else len(text)
-            end = max(min(end, position + budget.characters), position + 1)
+            end = max(min(end, longest), position + 1)
             if end < len(text):
                 early = tokens[min(first + allowed - allowed // _REACH, len(tokens) - 1)]
                 end = edges.last(text, max(early, position), end)
-            excess = budget.count(text, position, end) - self._size
-            if excess <= 0 or end - position <= 1:
+            share = min(
+                budget.tokens / max(budget.count(text, position, end), 1) for budget in budgets
+            )
+            if share >= 1 or end - position == 1:
                 return end
-            if allowed == 1:
-                return position + 1
             # Read alone, the same text may be more tokens than it was in its place.
-            allowed = max(allowed - excess, allowed // 2)
+            if allowed > 1:
+                allowed = max(min(int(allowed * share), allowed - 1), 1)
+            else:
+                longest = position + (end - position) // 2
 
 
 class _Edges:
     """Where a text is best cut."""
 
     def __init__(self, text: str) -> None:
-        fences = [edge for match in _FENCE.finditer(text) for edge in match.span()]
+        # Of a pair of fences, the start of the first and the end of the second.
+        fences = [match.span()[number % 2] for number, match in enumerate(_FENCE.finditer(text))]
         self._blocks = sorted({*fences, *blank_line_starts(text, 0, len(text))})
         self._sentences = sentence_starts(text)
 

@@ -180,8 +180,9 @@ def test_a_closed_embedder_opens_again():
     np.testing.assert_array_equal(embedder.embed_query("open"), before)
 
 
-def test_there_is_no_calibration_of_its_own(embedder):
-    assert embedder.calibration is None
+def test_the_bundled_model_ships_its_calibration(embedder):
+    assert embedder.calibration.cosine_weight > 0
+    assert "SciFact" in embedder.calibration.source
 
 
 def in_a_fresh_process(code):

@@ -143,12 +143,17 @@ def test_structured_chunkers(
         assert counter.count(whole) <= limit or piece.span.end - piece.span.start == 1
 
 
-@given(TEXTS, st.integers(1, 120), st.integers(0, 150))
-def test_sentences(text: str, size: int, overlap: int) -> None:
+@given(
+    TEXTS, st.integers(1, 120), st.integers(0, 150), st.sampled_from(COUNTERS), st.integers(1, 60)
+)
+def test_sentences(text: str, size: int, overlap: int, counter: TokenCounter, limit: int) -> None:
     chunker = SentenceChunker(size=size, overlap=overlap)
     document = Document(uri="a", text=text)
-    check(chunker, document, COUNTERS[0], 10)
-    pieces = list(chunker.split(document, counter=COUNTERS[0], max_tokens=10))
+    check(chunker, document, counter, limit)
+    pieces = list(chunker.split(document, counter=counter, max_tokens=limit))
+    for piece in pieces:
+        tokens = counter.count(text[slice(*piece.span)])
+        assert tokens <= limit or piece.span.end - piece.span.start == 1
     assert all(piece.span.end - piece.span.start <= size for piece in pieces)
     ends = [piece.span.end for piece in pieces]
     assert sorted(set(ends)) == ends
@@ -157,15 +162,25 @@ def test_sentences(text: str, size: int, overlap: int) -> None:
         assert one.span.end - two.span.start <= overlap
 
 
-@given(TEXTS, st.sampled_from(COUNTERS[:3]), st.integers(1, 60), st.integers(0, 70))
-def test_tokens(text: str, counter: TokenCounter, size: int, overlap: int) -> None:
-    chunker = TokenChunker(size=size, overlap=overlap, counter="embedder")
+@given(
+    TEXTS,
+    st.sampled_from(COUNTERS[:3]),
+    st.integers(1, 60),
+    st.integers(0, 70),
+    st.sampled_from(["embedder", "approximate"]),
+    st.integers(1, 60),
+)
+def test_tokens(
+    text: str, counter: TokenCounter, size: int, overlap: int, name: str, limit: int
+) -> None:
+    chunker = TokenChunker(size=size, overlap=overlap, counter=name)
     document = Document(uri="a", text=text)
-    check(chunker, document, counter, 10)
-    pieces = list(chunker.split(document, counter=counter, max_tokens=10))
+    check(chunker, document, counter, limit)
+    pieces = list(chunker.split(document, counter=counter, max_tokens=limit))
+    own = counter if name == "embedder" else counter_by_name(name)
     for piece in pieces:
-        tokens = counter.count(text[slice(*piece.span)])
-        assert tokens <= size or piece.span.end - piece.span.start == 1
+        part = text[slice(*piece.span)]
+        assert len(part) == 1 or (own.count(part) <= size and counter.count(part) <= limit)
     assert all(a.span.start < b.span.start for a, b in pairwise(pieces))
 
 

@@ -17,7 +17,7 @@ SENTENCES = [f"Sentence number {n} says that {n} squared is {n * n}." for n in r
 
 
 def cut(
-    chunker: Chunker, text: str, *, max_tokens: int = 256, media_type: str = "text/plain"
+    chunker: Chunker, text: str, *, max_tokens: int = 10_000, media_type: str = "text/plain"
 ) -> list[Chunk]:
     document = Document(uri="a", text=text, media_type=media_type)
     pieces = chunker.split(document, counter=COUNTER, max_tokens=max_tokens)
@@ -128,7 +128,9 @@ class TestCode:
         assert (3, 6) == chunks[1].lines
 
     def test_a_long_class_is_cut_at_its_methods(self) -> None:
-        methods = "".join(f"    def m{n}(self):\n        return {'x + ' * 20}{n}\n\n" for n in range(4))
+        methods = "".join(
+            f"    def m{n}(self):\n        return {'x + ' * 20}{n}\n\n" for n in range(4)
+        )
         chunks = self.chunks(f"class A:\n    y = 0\n\n{methods}", "python", max_tokens=80)
         paths = [("A",), *[("A", f"m{n}") for n in range(4)]]
         assert paths == [chunk.headings for chunk in chunks]
@@ -144,7 +146,11 @@ class TestCode:
     @pytest.mark.parametrize(
         ("language", "text", "paths"),
         [
-            ("typescript", "export class A {\n  b(): void {}\n}\nexport const f = () => 1;\n", ["A", "f"]),
+            (
+                "typescript",
+                "export class A {\n  b(): void {}\n}\nexport const f = () => 1;\n",
+                ["A", "f"],
+            ),
             ("rust", "/// doc\nstruct S { a: u8 }\nimpl S { fn n() {} }\n", ["S", "S"]),
             ("go", "package p\n\nfunc F() {}\n\nfunc (s *S) M() {}\n", [None, "F", "M"]),
             ("java", "class A { void m() {} }\ninterface B {}\n", ["A", "B"]),

@@ -50,7 +50,9 @@ class TestHtmlLoader(LoaderContract):
 
     @pytest.fixture
     def samples(self):
-        return {"page.html": "<h1>Title</h1>\n<p>Some text, na\u00efve \u65e5\u672c.</p>\n".encode()}
+        return {
+            "page.html": "<h1>Title</h1>\n<p>Some text, na\u00efve \u65e5\u672c.</p>\n".encode()
+        }
 
 
 class TestPdfLoader(LoaderContract):

@@ -67,7 +67,9 @@ def test_notebook_cells_become_markdown() -> None:
     assert ({"language": "python"}, True) == (document.metadata, document.extracted)
 
 
-@pytest.mark.parametrize("content", [b"", b"[]", b"{}", b'{"cells": 1}', b"[" * 100_000, b"\0" * 64])
+@pytest.mark.parametrize(
+    "content", [b"", b"[]", b"{}", b'{"cells": 1}', b"[" * 100_000, b"\0" * 64]
+)
 def test_no_notebook_is_refused(content: bytes) -> None:
     with pytest.raises(SourceError):
         NotebookLoader().load(source("a.ipynb"), content)
