@@ -45,7 +45,7 @@ PARTS = ("chunker", "embedder", "store", "reranker", "formatter")
 NONE = "none"
 """The name that stands for no part at all, where there may be none."""
 
-MODES = ("hybrid", "dense", "lexical")
+MODES = ("hybrid", "rrf", "dense", "lexical")
 _ENVIRONMENT = "RAGLOOM_"
 _DEFAULT = "default"
 _LONGEST_NAME = 80  # characters: a space names a folder, and its lock file beside it
@@ -74,7 +74,8 @@ class SpaceSettings:
         reranker: What reorders the best candidates; ``none`` for their fused order.
         rerank_depth: Candidates that it reorders.
         formatter: How a context is written.
-        mode: ``hybrid``, ``dense`` or ``lexical``.
+        mode: ``hybrid`` (by meaning and words, scores added), ``rrf`` (the same, by reciprocal ranks),
+            ``dense`` (by meaning) or ``lexical`` (by words).
         top_k: Hits at the most.
         min_relevance: What is less relevant (0 to 1) is not shown.
     """

@@ -90,7 +90,7 @@ def explain(
         expect: A file that should have been found, relative to the workspace or the current folder.
         top_k: Hits at the most.
         min_relevance: The gate.
-        mode: ``hybrid``, ``dense`` or ``lexical``.
+        mode: ``hybrid``, ``rrf``, ``dense`` or ``lexical``.
         where: Conditions that every hit passes.
 
     Raises:

@@ -21,7 +21,8 @@ from ragloom._locking import space_lock
 from ragloom._manifest import FileEntry, Fingerprint, content_hash, fingerprint, unchanged
 from ragloom._storing import Progress, StoreWriter
 from ragloom.chunking import embedded_text, make_chunks
-from ragloom.errors import ModelError, NotIndexedError, SourceError
+from ragloom.embedding import embed_whole
+from ragloom.errors import NotIndexedError, SourceError
 from ragloom.protocols import Chunker, Embedder, Embeddings, Loader, Store
 from ragloom.snapshot import NewRow, Snapshot, publish
 from ragloom.types import Chunk, Document, FailedFile, IndexReport, Source
@@ -30,10 +31,6 @@ from ragloom.walking import Found
 __all__ = ["Indexer", "Progress", "cut_document", "load_document"]
 
 _EMBED_AT_ONCE = 256  # chunks; enough to sort by length, few enough for a smooth progress bar
-_UNCALIBRATED = (
-    "this embedder ships no calibration, so relevance follows a default curve: "
-    "'ragloom calibrate' fits it to these documents"
-)
 LOCK_TIMEOUT = 600.0  # seconds to wait for another run
 
 
@@ -304,8 +301,6 @@ class Indexer:
             gone = {value.decode("ascii") for value in snapshot.ids[~kept]}
             gone -= {row.chunk.id for row in rows}
         total = int(kept.sum()) + len(rows)
-        if self._embedder.calibration is None:
-            changes.warnings.append(_UNCALIBRATED)
         self._embedder.close()  # its memory is worth more to the store
         self._writer.write(snapshot, kept, rows, gone, journal, self._embedder.dimension)
         files = {uri: changes.files[uri] for uri in sorted(changes.files)}
@@ -350,8 +345,7 @@ class Indexer:
         for start in range(0, len(names), _EMBED_AT_ONCE):
             self._progress("chunks", start, len(names))
             batch = names[start : start + _EMBED_AT_ONCE]
-            made = self._embedder.embed_passages([missing[name] for name in batch])
-            self._check(made, len(batch))
+            made = embed_whole(self._embedder, [missing[name] for name in batch])
             journal.remember(batch, made)
             vectors.update(zip(batch, made, strict=True))
         self._progress("chunks", len(names), len(names))
@@ -360,17 +354,6 @@ class Indexer:
             for key, chunk in zip(keys, chunks, strict=True)
         ]
         return rows, len(names), self._embedder.truncated - before
-
-    def _check(self, vectors: Embeddings, count: int) -> None:
-        """Refuse what an embedder must not return, before anything is written."""
-        expected = (count, self._embedder.dimension)
-        if vectors.shape != expected or vectors.dtype != np.float32:
-            returned = f"{vectors.dtype} {vectors.shape}"
-            message = f"the embedder returned {returned} where float32 {expected} was due"
-            raise ModelError(message)
-        if not np.isfinite(vectors).all():
-            message = "the embedder returned numbers that are not finite: nothing was written"
-            raise ModelError(message)
 
     def _publish(
         self,

@@ -29,6 +29,7 @@ from ragloom.types import Calibration, Condition, Hit, SearchResult
 __all__ = ["CANDIDATES", "DENSE_WEIGHT", "Ranking", "rank", "ranked_hits", "search"]
 
 CANDIDATES = 1000  # from each of the two lists
+_RANK_OFFSET = 60  # as its authors found it
 DENSE_WEIGHT = 0.55  # of the convex combination; both measured in benchmarks/README.md
 _EXAMINED = 50  # hits at the head of the fused order whose relevance is worked out, at least
 
@@ -80,7 +81,7 @@ def search(  # noqa: PLR0913 - what is asked, of what, and how
         calibration: Instead of the embedder's own.
         reranker: Reorders the best candidates; see :func:`~ragloom.reranking.reranked` for the scores.
         rerank_depth: How many of them.
-        mode: ``hybrid``, ``dense`` or ``lexical``.
+        mode: ``hybrid``, ``rrf``, ``dense`` or ``lexical``.
         top_k: Hits at the most.
         min_relevance: Hits below it are left out.
         where: Conditions that every hit passes.
@@ -154,7 +155,7 @@ def rank(
     rows, cosine, lexical = _candidates(snapshot, vector, sought, allowed, native, where)
     if not len(rows):
         return _none("no chunk shares a word with the query")
-    scores = _fuse(cosine, lexical)
+    scores = _reciprocal_ranks(cosine, lexical) if mode == "rrf" else _fuse(cosine, lexical)
     order = np.lexsort((snapshot.ids[rows], -scores))
     return Ranking(rows[order], scores[order], cosine[order], lexical[order], terms)
 
@@ -255,6 +256,19 @@ def _fuse(
     if np.isnan(lexical).all():
         return meaning
     return DENSE_WEIGHT * meaning + (1 - DENSE_WEIGHT) * words
+
+
+def _reciprocal_ranks(
+    cosine: npt.NDArray[np.float32], lexical: npt.NDArray[np.float32]
+) -> npt.NDArray[np.float64]:
+    """The sum of 1 / (60 + rank) over the lists that hold a chunk (Cormack, Clarke and Buettcher, 2009)."""
+    total = np.zeros(len(cosine))
+    for scores in (cosine, lexical):
+        order = np.argsort(-np.nan_to_num(scores, nan=-np.inf), kind="stable")
+        ranks = np.empty(len(scores))
+        ranks[order] = np.arange(1, len(scores) + 1)
+        total += np.where(np.isnan(scores), 0.0, 1 / (_RANK_OFFSET + ranks))
+    return total
 
 
 def _scaled(scores: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:

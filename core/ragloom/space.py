@@ -6,7 +6,7 @@ import json
 import os
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -41,6 +41,10 @@ if TYPE_CHECKING:
 __all__ = ["RECORD_NAME", "Space", "SpaceStatus"]
 
 RECORD_NAME = "space.json"  # the sources of a space that no settings file declares
+_UNCALIBRATED = (
+    "this embedder ships no calibration, so relevance follows a default curve: "
+    "'ragloom calibrate' fits it to these documents"
+)
 _POOL = 4  # hits to choose from, for each one wanted, where they should differ
 
 
@@ -127,7 +131,11 @@ class Space(Wiring):
         """
         resolve_roots(self.settings.sources, self.workspace.root)  # before anything is created
         self._prepare()
-        return self._indexer(progress).run(full=full, timeout=timeout)
+        report = self._indexer(progress).run(full=full, timeout=timeout)
+        first = bool(report.embedded) and report.embedded == report.chunks
+        if first and self.embedder.calibration is None and self.calibration() is None:
+            return replace(report, warnings=(*report.warnings, _UNCALIBRATED))
+        return report
 
     def repair(self, *, progress: Progress | None = None) -> int:
         """Make the store again from the snapshot, or the snapshot from the store; nothing is embedded.
@@ -231,7 +239,7 @@ class Space(Wiring):
             query: In words.
             top_k: Hits at the most.
             min_relevance: What is less relevant, 0 to 1, is left out.
-            mode: ``hybrid``, ``dense`` or ``lexical``.
+            mode: ``hybrid``, ``rrf``, ``dense`` or ``lexical``.
             where: Conditions that every hit passes.
 
         Raises:
@@ -274,7 +282,7 @@ class Space(Wiring):
                 :func:`~ragloom.context.build_context`. Diversity chooses among more hits.
             top_k: Hits at the most.
             min_relevance: What is less relevant, 0 to 1, is left out.
-            mode: ``hybrid``, ``dense`` or ``lexical``.
+            mode: ``hybrid``, ``rrf``, ``dense`` or ``lexical``.
             where: Conditions that every hit passes.
             formatter: Writes the passages; the settings' own by default.
             counter: Counts the tokens; see :func:`~ragloom.context.build_context`.

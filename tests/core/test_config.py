@@ -56,7 +56,7 @@ def test_the_file_a_space_and_the_environment_override_in_this_order(tmp_path: P
         ("min_relevance: 1.5\n", "expected a number from 0 to 1, found 1.5"),
         ("rerank_depth: 0\n", "expected a whole number from 1, found 0"),
         ("reranker: {model: x}\n", "expected a part's name, or a mapping with 'name'"),
-        ("mode: fuzzy\n", "expected one of hybrid, dense, lexical, found 'fuzzy'"),
+        ("mode: fuzzy\n", "expected one of hybrid, rrf, dense, lexical, found 'fuzzy'"),
         ("sources: {a: b}\n", "expected a list of strings"),
         ("store: {path: x}\n", "expected a part's name, or a mapping with 'name'"),
         ("spaces:\n  a/b: {}\n", "ragloom.yaml:2: 'a/b' cannot name a space"),

@@ -34,7 +34,7 @@ def notes(files: Path, make_space: MakeSpace) -> Space:
     return space
 
 
-@pytest.mark.parametrize("mode", ["hybrid", "dense", "lexical"])
+@pytest.mark.parametrize("mode", ["hybrid", "rrf", "dense", "lexical"])
 def test_hits_come_best_first_and_ties_by_id(notes: Space, mode: str) -> None:
     hits = notes.search("violin meadow", mode=mode, min_relevance=0.0, top_k=40).hits
 
@@ -57,7 +57,7 @@ def test_the_dense_part_is_exact(notes: Space) -> None:
     assert np.allclose(ranking.cosine, np.sort(exact)[::-1])
 
 
-@pytest.mark.parametrize("mode", ["hybrid", "dense", "lexical"])
+@pytest.mark.parametrize("mode", ["hybrid", "rrf", "dense", "lexical"])
 def test_nonsense_finds_nothing_and_says_why(notes: Space, mode: str) -> None:
     found = notes.search("zzzqqq xyzzy plugh", mode=mode)
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-MODES = click.Choice(["hybrid", "dense", "lexical"])
+MODES = click.Choice(["hybrid", "rrf", "dense", "lexical"])
 
 
 @click.command(

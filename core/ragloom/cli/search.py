@@ -51,7 +51,7 @@ Examples:
 )
 @click.option(
     "--mode",
-    type=click.Choice(["hybrid", "dense", "lexical"]),
+    type=click.Choice(["hybrid", "rrf", "dense", "lexical"]),
     help="By meaning and words, by meaning alone, or by words alone.",
 )
 @where_option

@@ -66,7 +66,7 @@ class Evaluation:
 
     Attributes:
         collection: Its name.
-        mode: ``hybrid``, ``dense`` or ``lexical``.
+        mode: ``hybrid``, ``rrf``, ``dense`` or ``lexical``.
         metrics: Means over the queries, by name.
         by_query: nDCG@10 by query id.
         run: Document ids and scores, best first, by query id.
@@ -146,7 +146,7 @@ def evaluate(
     Args:
         space: The index of the collection.
         collection: What is asked and what is right.
-        mode: ``hybrid``, ``dense`` or ``lexical``.
+        mode: ``hybrid``, ``rrf``, ``dense`` or ``lexical``.
         min_relevance: The gate; the space's own by default.
         off_topic: Queries that the collection cannot answer; two hundred everyday questions by default.
         progress: Told how many queries have been asked.

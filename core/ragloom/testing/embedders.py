@@ -65,13 +65,14 @@ class EmbedderContract(Contract, contract=True):
         assert vector.dtype == np.float32
         assert vector.flags.c_contiguous
 
-    def test_vectors_are_finite(self, embedder: Embedder) -> None:
-        """No NaN and no infinity: look for a division by a length of zero."""
-        assert np.isfinite(_all(embedder)).all()
+    def test_vectors_are_finite_and_of_unit_length(self, embedder: Embedder) -> None:
+        """Inner products are cosines only then: normalise passages and queries alike.
 
-    def test_vectors_have_unit_length(self, embedder: Embedder) -> None:
-        """Inner products are cosines only then: normalise passages and queries alike."""
-        lengths = np.linalg.norm(_all(embedder).astype(np.float64), axis=1)
+        Look for a division by a length of zero, too.
+        """
+        vectors = _all(embedder)
+        assert np.isfinite(vectors).all()
+        lengths = np.linalg.norm(vectors.astype(np.float64), axis=1)
         assert lengths == pytest.approx(1, abs=1e-3)
 
     def test_no_texts_give_no_vectors(self, embedder: Embedder) -> None:

@@ -131,7 +131,7 @@ class KeepingRules(Contract, contract=True):
         """
         store = open_store()
         vectors = unit((1,), (0.5, 1))
-        store.upsert([chunk("a", metadata=METADATA), chunk("b", text="\u00fc")], vectors)
+        store.upsert([chunk("a", metadata={"k": [1, "x"]}), chunk("b", text="\u00fc")], vectors)
         store.close()
         code = _SECOND_PROCESS.format(
             path=sys.path, made=pickle.dumps(make_store), space=space, directory=str(directory)
@@ -145,7 +145,7 @@ class KeepingRules(Contract, contract=True):
         )
         assert done.returncode == 0, done.stderr
         rows = [
-            ("a", "some text", dict(METADATA), vectors[0].tolist()),
+            ("a", "some text", {"k": [1, "x"]}, vectors[0].tolist()),
             ("b", "\u00fc", {}, vectors[1].tolist()),
         ]
         assert done.stdout.splitlines()[-1] == ascii(rows)
@@ -171,7 +171,7 @@ class KeepingRules(Contract, contract=True):
         store.upsert([chunk("a", text="first")], unit((1,)))
         store.close()
         store = open_store(space=f"{space}!")
-        store.upsert([chunk("a", text="second"), chunk("b")], unit((1,), (0, 1)))
+        store.upsert([chunk("b"), chunk("c")], unit((1,), (0, 1)))
         store.drop()
         assert store.count() == 0
         store.upsert([chunk("c")], unit((1,)))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 from ragloom import Document, Piece, PluginError, SourceError, Span, TokenCounter
 from ragloom.splitting import Budget, line_starts_within, sentences, split_to_fit, stripped
 from ragloom_llamaindex.parts import FAULTS, fingerprint, guarded, label, load_class, make
-from ragloom_llamaindex.spans import SpanFinder, in_order
+from ragloom_llamaindex.spans import SpanFinder
 
 if TYPE_CHECKING:
     from llama_index.core.node_parser import NodeParser
@@ -49,12 +49,19 @@ class NodeParserChunker:
         """Cut as the parser does; what it leaves out is in no piece.
 
         Raises:
-            SourceError: A chunk is not a slice of the document, in more than its white space.
+            SourceError: A chunk is not a slice of the document, in more than its white space; or the
+                parser makes no chunk of it at all.
             PluginError: The parser failed.
         """
         budget = Budget(counter=counter, tokens=max_tokens)
-        for span in in_order(self._spans(document, counter, max_tokens)):
-            yield from _fitting(document.text, span, budget)
+        # Spans may overlap, and those that are cut again then do not come in order.
+        spans = {
+            fitting
+            for span in self._spans(document, counter, max_tokens)
+            for fitting in _fitting(document.text, span, budget)
+        }
+        for span in sorted(spans):
+            yield Piece(span=span)
 
     def _spans(self, document: Document, counter: TokenCounter, max_tokens: int) -> list[Span]:
         finder = SpanFinder(document.text)
@@ -70,6 +77,11 @@ class NodeParserChunker:
                     "of the file: this parser rewrites text and can give no exact citation"
                 )
             spans.append(span)
+        if not spans and document.text.strip():
+            raise SourceError(
+                f"{label('chunker', self._part)}: it leaves out all of the text: it is made for "
+                "another kind of file"
+            )
         return spans
 
     def _texts(self, document: Document, counter: TokenCounter, max_tokens: int) -> list[str]:
@@ -107,20 +119,19 @@ class NodeParserChunker:
         }
 
 
-def _fitting(text: str, span: Span, budget: Budget) -> Iterator[Piece]:
-    """A span as one piece, or as several where the embedder would not read all of it."""
+def _fitting(text: str, span: Span, budget: Budget) -> Iterator[Span]:
+    """A span whole, or in several parts where the embedder would not read all of it."""
     if _fits(text, *span, budget):
-        yield Piece(span=span)
+        yield span
         return
     boundaries = (sentences, line_starts_within)
-    atoms = split_to_fit(text, *span, budget=budget, boundaries=boundaries)
-    start, end = span.start, span.start
-    for atom in atoms:
+    start = end = span.start
+    for atom in split_to_fit(text, *span, budget=budget, boundaries=boundaries):
         if end > start and not _fits(text, start, atom.end, budget):
-            yield from _piece(text, start, end)
+            yield from _without_blanks(text, start, end)
             start = atom.start
         end = atom.end
-    yield from _piece(text, start, end)
+    yield from _without_blanks(text, start, end)
 
 
 def _fits(text: str, start: int, end: int, budget: Budget) -> bool:
@@ -128,7 +139,7 @@ def _fits(text: str, start: int, end: int, budget: Budget) -> bool:
     return within and budget.count(text, start, end) <= budget.tokens
 
 
-def _piece(text: str, start: int, end: int) -> Iterator[Piece]:
+def _without_blanks(text: str, start: int, end: int) -> Iterator[Span]:
     inner = stripped(text, start, end)
     if inner is not None:
-        yield Piece(span=inner)
+        yield inner

@@ -51,7 +51,7 @@ class Ledger:
         except sqlite3.DatabaseError as error:
             self._connection.close()
             raise StoreDamagedError(f"{file}: {error}") from error
-        if known not in ("", str(dimension)):
+        if known not in ("", str(dimension)) and self.count():
             self._connection.close()
             raise StoreError(f"{file} holds vectors of {known} numbers, not {dimension}")
         self.note("dimension", str(dimension))

@@ -79,6 +79,8 @@ class ReaderLoader:
     def _read(self, source: Source) -> Sequence[LlamaDocument]:
         takes = inspect.signature(load_class("loader", self._part)).parameters
         if "input_files" in takes:  # SimpleDirectoryReader is made for the files that it reads
+            if not source.path.is_file():
+                raise FileNotFoundError(f"{source.path} is gone")
             options = {**self._options, "input_files": [str(source.path)]}
             return cast("BaseReader", make("loader", self._part, options)).load_data()
         return cast("BaseReader", self._reader).load_data(source.path)

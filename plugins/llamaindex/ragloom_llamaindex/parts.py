@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+import inspect
 import json
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module, metadata
 from typing import Literal, TypeAlias
 
@@ -46,6 +47,7 @@ FAULTS = (
 )
 """What a part of LlamaIndex may raise that is a fault of it, of its options or of what it was given."""
 
+_NUMERIC = re.compile(r"\b(?:int|float|bool)\b")
 _HARD_LINK = re.compile(r"multiply-linked|hard ?link", re.IGNORECASE)
 _DISTRIBUTION_PARTS = 3  # llama_index.readers.file comes with llama-index-readers-file
 
@@ -136,10 +138,25 @@ def make(kind: Kind, part: str, options: Mapping[str, object]) -> object:
     loaded = load_class(kind, part)
     try:
         with guarded(kind, part):
-            return loaded(**options)
+            return loaded(**_typed(loaded, options))
     except FAULTS as error:
         said = " ".join(str(error).split())
         raise ConfigError(f"{label(kind, part)}: {said}") from error
+
+
+def _typed(loaded: type, options: Mapping[str, object]) -> dict[str, object]:
+    """``options`` with numbers and booleans where the environment gave their strings."""
+    takes = inspect.signature(loaded).parameters
+    typed: dict[str, object] = {}
+    for name, value in options.items():
+        typed[name] = value
+        if isinstance(value, str) and name in takes:
+            wanted = str(takes[name].annotation)
+            if "str" in wanted or not _NUMERIC.search(wanted):
+                continue
+            with suppress(ValueError):
+                typed[name] = json.loads(value.lower())
+    return typed
 
 
 @contextmanager

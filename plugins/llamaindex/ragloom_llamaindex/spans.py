@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ragloom import Span
 
 __all__ = ["SpanFinder"]
@@ -46,8 +44,3 @@ class SpanFinder:
             return None
         self._start, self._end = at, at + len(wanted)
         return Span(self._places[at], self._places[at + len(wanted) - 1] + 1)
-
-
-def in_order(spans: Sequence[Span]) -> list[Span]:
-    """Spans by their start, each once."""
-    return sorted(set(spans))

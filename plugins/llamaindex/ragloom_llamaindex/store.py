@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
+from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
@@ -21,9 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["VectorStore"]
 
-_LEDGER = "llamaindex.sqlite3"
-_PERSISTED = "vector_store.json"
 _AT_ONCE = 1000
+_TIE = 1e-6  # of a cosine in float32
 _BEHIND = "behind"  # the vector store may lack what the ledger holds
 
 
@@ -53,7 +53,7 @@ class VectorStore:
         """Changes with the class, its arguments and LlamaIndex."""
         return fingerprint(self._part, self._options)
 
-    def open(self, *, space: str, dimension: int, directory: Path) -> None:  # noqa: ARG002 - the folder is the space's own
+    def open(self, *, space: str, dimension: int, directory: Path) -> None:
         """Make the store and its ledger.
 
         Raises:
@@ -63,8 +63,9 @@ class VectorStore:
         """
         self.close()
         self._dimension = dimension
-        self._file = directory / _PERSISTED
-        ledger = Ledger(directory / _LEDGER, dimension)
+        name = blake2b(space.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
+        self._file = directory / f"llamaindex-{name}.json"
+        ledger = Ledger(self._file.with_suffix(".sqlite3"), dimension)
         try:
             self._vectors = self._made()
             self._ledger = ledger
@@ -129,17 +130,33 @@ class VectorStore:
 
         Which chunks are found is the store's decision: a store that only approximates may miss some.
         """
-        from llama_index.core.vector_stores.types import VectorStoreQuery
-
         ledger, store = self._opened()
         total = ledger.count()
-        wanted = total if where else min(limit, total)
-        if wanted <= 0 or limit <= 0:
+        if limit <= 0 or not total:
             return []
-        query = VectorStoreQuery(query_embedding=vector.tolist(), similarity_top_k=wanted)
+        # More than asked for, so that what ties with the last place is there for the ids to decide.
+        wanted = total if where else min(2 * limit, total)
+        while True:
+            found = self._nearest(ledger, store, vector, wanted, where)
+            ties = len(found) > limit and found[-1][1] >= found[limit - 1][1] - _TIE
+            if wanted == total or not ties:
+                return found[:limit]
+            wanted = min(2 * wanted, total)
+
+    def _nearest(
+        self,
+        ledger: Ledger,
+        store: BasePydanticVectorStore,
+        vector: Embeddings,
+        limit: int,
+        where: Sequence[Condition],
+    ) -> list[tuple[str, float]]:
+        from llama_index.core.vector_stores.types import VectorStoreQuery
+
+        query = VectorStoreQuery(query_embedding=vector.tolist(), similarity_top_k=limit)
         with self._reporting():
-            found = store.query(query)
-        ids = found.ids or [node.node_id for node in found.nodes or ()]
+            answer = store.query(query)
+        ids = answer.ids or [node.node_id for node in answer.nodes or ()]
         chunks, vectors = ledger.read(ledger.known(list(dict.fromkeys(ids))))
         rows = [
             row

@@ -136,6 +136,7 @@ def _gate(
 def parse(text: str) -> Parsed:
     """The blocks of ``text`` at its outermost level; together they cover all that is not blank."""
     source = _NEWLINES.sub("\n", text) if "\r" in text else text
+    source = source.replace("\0", "\ufffd")  # as CommonMark says; only the parser sees it
     tokens = _parser().parse(source)
     lines = line_starts(text)
     lines.append(len(text))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import log1p, tanh
 
 import numpy as np
 import numpy.typing as npt
@@ -12,25 +14,44 @@ import numpy.typing as npt
 from ragloom.chunking import embedded_text
 from ragloom.filters import matches
 from ragloom.protocols import Embeddings
-from ragloom.relevance import WordEvidence, relevance, word_evidence
 from ragloom.snapshot import Snapshot
-from ragloom.types import Calibration, Condition
+from ragloom.types import Condition
 from ragloom_templates.chunker import is_lead
 
-__all__ = ["CALIBRATION", "Fit", "Index"]
+__all__ = ["CURVE", "Curve", "Fit", "Index"]
 
-CALIBRATION = Calibration(
-    bias=-3.10,
-    cosine_weight=10.90,
-    coverage_weight=2.67,
-    matched_weight=0.0,
-    source="fitted on 262 problems and 238 everyday questions with 1,053 public templates by "
-    "benchmarks/quality/templates.py; 0.65 is passed by 1 in 20 of the everyday questions",
-)
-"""What makes the score of a template from its cosine and its words; see :class:`Fit`."""
 
-_EXAMINED = 40
-"""Templates, best cosine first, whose words are compared: coverage moves none further than that."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curve:
+    """Turns what is measured of a problem and a template into a score.
+
+    ``score = 1 / (1 + exp(-(bias + cosine_weight * cosine + words_weight * words)))``, a logistic
+    regression (Platt, "Probabilistic Outputs for Support Vector Machines", 1999). A template is no
+    passage that answers, so that core's calibration of relevance does not hold for it.
+
+    Attributes:
+        bias: The constant term.
+        cosine_weight: Weight of :attr:`Fit.cosine`.
+        words_weight: Weight of :attr:`Fit.words`.
+    """
+
+    bias: float
+    cosine_weight: float
+    words_weight: float
+
+    def score(self, cosine: float, words: float) -> float:
+        """0 to 1, higher is better."""
+        logit = self.bias + self.cosine_weight * cosine + self.words_weight * words
+        return (1 + tanh(logit / 2)) / 2  # the same, and never too large to work out
+
+
+CURVE = Curve(bias=-9.25, cosine_weight=28.6, words_weight=1.16)
+"""Fitted by ``benchmarks/quality/templates.py --fit`` on 303 problems and on 246 questions that no
+template fits, with 1,053 public templates: 0.65 is passed by 1 in 20 of the latter."""
+
+_EXAMINED = 50
+"""Templates, best cosine first, whose words are compared."""
+_SATURATION = 1.2  # BM25's k1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,15 +60,18 @@ class Fit:
 
     Attributes:
         uri: The template's file.
-        score: 0 to 1, :data:`CALIBRATION` of the two below.
-        cosine: The mean of two: of the head alone, and of the best part with its head.
-        evidence: The problem's words that the head holds.
+        score: 0 to 1: :data:`CURVE` of the two below.
+        cosine: The mean of two: that of the head alone, and that of the best part with its head.
+        words: BM25 of the problem's words in the best part and its head, without a norm for the
+            length, which is about the same for all. Each word's weight is its inverse document
+            frequency over the largest that there can be, so that the sum means the same in a small
+            library and in a large one.
     """
 
     uri: str
     score: float
     cosine: float
-    evidence: WordEvidence
+    words: float
 
 
 class Index:
@@ -59,7 +83,7 @@ class Index:
 
     def __init__(self, snapshot: Snapshot) -> None:
         self.snapshot = snapshot
-        self._stems: dict[int, Sequence[str]] = {}
+        self._terms: dict[int, Counter[str]] = {}
 
     def fits(
         self,
@@ -67,7 +91,7 @@ class Index:
         vector: Embeddings,
         *,
         where: Sequence[Condition] = (),
-        calibration: Calibration = CALIBRATION,
+        curve: Curve | None = None,
     ) -> list[Fit]:
         """The templates that come first, best first; ties in the order of their files.
 
@@ -75,7 +99,7 @@ class Index:
             problem: In words.
             vector: ``(d,)`` float32: the problem, embedded.
             where: Conditions that every template passes.
-            calibration: What makes a score.
+            curve: Instead of :data:`CURVE`.
         """
         snapshot = self.snapshot
         files = [
@@ -85,55 +109,57 @@ class Index:
         ]
         if not files or not problem.strip():
             return []
-        cosine = self._cosines(snapshot.cosines(vector))
-        order = sorted(files, key=lambda number: (-cosine[number], number))[:_EXAMINED]
-        lexical = snapshot.lexical
-        weights = {
-            term: lexical.inverse_document_frequency(term) for term in lexical.query_terms(problem)
-        }
+        curve = curve or CURVE
+        cosines, rows = self._best(snapshot.cosines(vector))
+        order = sorted(files, key=lambda number: (-cosines[number], number))[:_EXAMINED]
+        weights = self._weights(problem)
         found: list[Fit] = []
         for number in order:
-            evidence = word_evidence(weights, lambda _text, of=number: self._head_stems(of), "")
-            score = relevance(calibration, cosine=float(cosine[number]), evidence=evidence)
-            found.append(
-                Fit(
-                    uri=snapshot.uris[number],
-                    score=score,
-                    cosine=float(cosine[number]),
-                    evidence=evidence,
-                )
-            )
+            cosine = float(cosines[number])
+            words = self._words(weights, int(rows[number]))
+            score = curve.score(cosine, words)
+            found.append(Fit(uri=snapshot.uris[number], score=score, cosine=cosine, words=words))
         return sorted(found, key=lambda fit: (-fit.score, fit.uri))
 
-    def _cosines(self, rows: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        """``(files,)`` from ``(chunks,)``: the mean of a template's best lead and its best part."""
-        files = self.snapshot.file_of_row
+    def _best(
+        self, cosines: npt.NDArray[np.float32]
+    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.intp]]:
+        """``(files,)`` from ``(chunks,)``: the mean of the best lead and the best part, and its row."""
+        files, leads = self.snapshot.file_of_row, self._leads
         lead = np.full(len(self.snapshot.uris), -1, np.float32)
         part = lead.copy()
-        leads = self._is_lead
-        np.maximum.at(lead, files[leads], rows[leads])
-        np.maximum.at(part, files[~leads], rows[~leads])
-        part = np.maximum(part, np.where(part == -1, lead, part))  # a lead may be all there is
+        np.maximum.at(lead, files[leads], cosines[leads])
+        # A lead may be all there is; among several parts it stands for the first.
+        np.maximum.at(part, files, cosines)
+        row = np.zeros(len(part), np.intp)
+        best = np.flatnonzero(cosines == part[files])[::-1]
+        row[files[best]] = best
         mean: npt.NDArray[np.float32] = (lead + part) / 2
-        return mean
+        return mean, row
 
     @cached_property
-    def _is_lead(self) -> npt.NDArray[np.bool_]:
+    def _leads(self) -> npt.NDArray[np.bool_]:
         """``(chunks,)``: which chunks are leads."""
         chunks = [self.snapshot.chunk(row) for row in range(len(self.snapshot))]
         first = {chunk.uri: chunk for chunk in chunks if chunk.ordinal == 0}
         return np.array([is_lead(chunk, first[chunk.uri]) for chunk in chunks], np.bool_)
 
-    @cached_property
-    def _leads_of(self) -> Mapping[int, Sequence[int]]:
-        """The rows of each file's leads."""
-        rows: dict[int, list[int]] = {}
-        for row in np.flatnonzero(self._is_lead):
-            rows.setdefault(int(self.snapshot.file_of_row[row]), []).append(int(row))
-        return rows
+    def _weights(self, problem: str) -> Mapping[str, float]:
+        """The problem's stems, and how much each tells, 0 to 1."""
+        lexical = self.snapshot.lexical
+        largest = log1p(len(self.snapshot))
+        return {
+            term: lexical.inverse_document_frequency(term) / largest
+            for term in lexical.query_terms(problem)
+        }
 
-    def _head_stems(self, file: int) -> Sequence[str]:
-        if file not in self._stems:
-            leads = (self.snapshot.chunk(row) for row in self._leads_of.get(file, ()))
-            self._stems[file] = self.snapshot.lexical.stems("\n".join(map(embedded_text, leads)))
-        return self._stems[file]
+    def _words(self, weights: Mapping[str, float], row: int) -> float:
+        if row not in self._terms:
+            text = embedded_text(self.snapshot.chunk(row))
+            self._terms[row] = Counter(self.snapshot.lexical.stems(text))
+        counts = self._terms[row]
+        return sum(
+            weight * counts[term] * (_SATURATION + 1) / (counts[term] + _SATURATION)
+            for term, weight in weights.items()
+            if term in counts
+        )

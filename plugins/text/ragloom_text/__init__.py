@@ -16,12 +16,14 @@ class SentenceOptions:
     """The settings of the chunker ``sentence``.
 
     Attributes:
-        size: The most characters of a chunk; it is never longer than the embedder reads whole.
+        size: The most characters of a chunk.
         overlap: How many characters of a chunk the next one repeats at most, from a sentence's start.
+        fit: Also keep a chunk within what the embedder reads whole: what is longer, it would not see.
     """
 
     size: int = 2000
     overlap: int = 200
+    fit: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,15 +31,17 @@ class TokenOptions:
     """The settings of the chunker ``token``.
 
     Attributes:
-        size: The most tokens of a chunk; it is never longer than the embedder reads whole.
+        size: The most tokens of a chunk.
         overlap: How many tokens of a chunk the next one repeats.
         counter: Whose tokens: ``auto``, ``cl100k_base``, ``o200k_base``, ``approximate``, or
             ``embedder`` for the embedding model's own.
+        fit: Also keep a chunk within what the embedder reads whole: what is longer, it would not see.
     """
 
     size: int = 500
     overlap: int = 50
     counter: str = "auto"
+    fit: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,13 +94,15 @@ def _pdf(_options: NoOptions) -> Loader:
 def _sentence_chunker(options: SentenceOptions) -> Chunker:
     from ragloom_text.sentence_chunker import SentenceChunker
 
-    return SentenceChunker(size=options.size, overlap=options.overlap)
+    return SentenceChunker(size=options.size, overlap=options.overlap, fit=options.fit)
 
 
 def _token_chunker(options: TokenOptions) -> Chunker:
     from ragloom_text.token_chunker import TokenChunker
 
-    return TokenChunker(size=options.size, overlap=options.overlap, counter=options.counter)
+    return TokenChunker(
+        size=options.size, overlap=options.overlap, counter=options.counter, fit=options.fit
+    )
 
 
 def _code_chunker(options: CodeOptions) -> Chunker:

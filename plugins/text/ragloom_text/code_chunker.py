@@ -79,7 +79,7 @@ class _Cutter:
         """The pieces of a range in which ``definitions`` stand, below the names of ``path``."""
         position = start
         following = [*(definition.start for definition in definitions[1:]), end]
-        for definition, begin in zip(definitions, following, strict=True):
+        for definition, begin in zip(definitions, following, strict=False):
             yield from self._between(position, definition.start, path, path)
             # Braces and semicolons alone say nothing: they stay with what they close.
             closed = _WORD.search(self._text, definition.end, begin) is None

@@ -21,38 +21,43 @@ class SentenceChunker:
         size: The most characters of a chunk.
         overlap: The next chunk begins with the first sentence that begins within this many characters
             before the last one's end; half of ``size`` at most, so that there is always progress.
+        fit: Whether a chunk is also no longer than the embedder reads whole.
 
     Raises:
         ConfigError: ``size`` is not positive or ``overlap`` is negative.
     """
 
-    def __init__(self, *, size: int = 2000, overlap: int = 200) -> None:
+    def __init__(self, *, size: int = 2000, overlap: int = 200, fit: bool = True) -> None:
         if size < 1 or overlap < 0:
             message = f"sentence: size {size} must be 1 or more, and overlap {overlap} 0 or more"
             raise ConfigError(message)
         self._size = size
         self._overlap = min(overlap, size // 2)
+        self._fit = fit
 
     @property
     def fingerprint(self) -> str:
         """Changes with the settings and this code's rules."""
-        return f"sentence-1 size={self._size} overlap={self._overlap}"
+        return f"sentence-1 size={self._size} overlap={self._overlap} fit={self._fit}"
 
     def split(
         self, document: Document, *, counter: TokenCounter, max_tokens: int
     ) -> Iterator[Piece]:
         """Cut between sentences; between words, and then anywhere, where a sentence is too long.
 
-        A chunk is also no longer than ``max_tokens``.
+        With ``fit``, a chunk is also no longer than ``max_tokens``.
         """
         text = document.text
-        budget = Budget(counter=counter, tokens=max_tokens)
+        budget = Budget(counter=counter, tokens=max_tokens) if self._fit else None
         starts = [*sentence_starts(text), len(text)]
         last = len(text.rstrip())
         position = done = shown = 0
+        length = self._size
         repeats_sentences = True
         while done < last:
-            end, whole = self._end(text, starts, position, budget)
+            # What the chunk before came to is a good guess at how much fits.
+            reach = position + min(self._size, length + length // 4 + 1)
+            end, whole = self._end(text, starts, position, reach, budget)
             if end <= done or (position < done and repeats_sentences and not whole):
                 position = done  # What follows is too long for anything to be repeated before it.
                 continue
@@ -60,17 +65,24 @@ class SentenceChunker:
             if span is not None and span.end > shown:
                 yield Piece(span=span)
                 shown = span.end
+            length = end - position
             done, repeats_sentences = end, whole
             position = self._overlapping(text, starts, position, end, whole=whole)
 
-    def _end(self, text: str, starts: list[int], position: int, budget: Budget) -> tuple[int, bool]:
+    def _end(
+        self, text: str, starts: list[int], position: int, reach: int, budget: Budget | None
+    ) -> tuple[int, bool]:
         """Where the chunk that begins at ``position`` ends, and whether a sentence ends there."""
-        reach = position + self._size
+        if bisect_right(starts, reach) == bisect_right(starts, position):
+            reach = position + self._size  # A guess must not be why a sentence is cut.
         while True:
             index = bisect_right(starts, reach) - 1
             whole = index >= 0 and starts[index] > position
             end = starts[index] if whole else between_words(text, position, reach)
-            tokens = budget.count(text, position, end)
+            span = stripped(text, position, end)
+            if budget is None or span is None:
+                return end, whole
+            tokens = budget.count(text, *span)
             if tokens <= budget.tokens or end - position == 1:
                 return end, whole
             share = budget.tokens / tokens

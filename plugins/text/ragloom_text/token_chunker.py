@@ -12,7 +12,7 @@ from ragloom.errors import ConfigError
 from ragloom.protocols import TokenCounter
 from ragloom.sentences import sentence_starts
 from ragloom.splitting import Budget, between_words, blank_line_starts, stripped
-from ragloom.types import Document, Piece
+from ragloom.types import Document, Piece, Span
 
 __all__ = ["TokenChunker"]
 
@@ -31,12 +31,15 @@ class TokenChunker:
             progress.
         counter: Whose tokens, by the name that :func:`ragloom.counting.counter` knows, or
             ``embedder``.
+        fit: Whether a chunk is also no longer than the embedder reads whole.
 
     Raises:
         ConfigError: ``size`` is not positive, ``overlap`` is negative, or there is no such counter.
     """
 
-    def __init__(self, *, size: int = 500, overlap: int = 50, counter: str = "auto") -> None:
+    def __init__(
+        self, *, size: int = 500, overlap: int = 50, counter: str = "auto", fit: bool = True
+    ) -> None:
         if size < 1 or overlap < 0:
             message = f"token: size {size} must be 1 or more, and overlap {overlap} 0 or more"
             raise ConfigError(message)
@@ -46,11 +49,15 @@ class TokenChunker:
         self._size = size
         self._overlap = min(overlap, size // 2)
         self._counter = counter
+        self._fit = fit
 
     @property
     def fingerprint(self) -> str:
         """Changes with the settings, this code's rules, and the counter that ``auto`` finds."""
-        return f"token-1 size={self._size} overlap={self._overlap} counter={self._counter_name()}"
+        counter = self._counter_name()
+        return (
+            f"token-1 size={self._size} overlap={self._overlap} counter={counter} fit={self._fit}"
+        )
 
     def _counter_name(self) -> str:
         return counter_by_name("auto").name if self._counter == "auto" else self._counter
@@ -60,26 +67,30 @@ class TokenChunker:
     ) -> Iterator[Piece]:
         """Cut after ``size`` tokens, or before at a code block's edge, a blank line or a sentence.
 
-        A chunk is also no longer than ``max_tokens`` of the embedder's ``counter``.
+        With ``fit``, a chunk is also no longer than ``max_tokens`` of the embedder's ``counter``.
         """
         embedder = Budget(counter=counter, tokens=max_tokens)
         if self._counter != "embedder":
             counter = counter_by_name(self._counter)
-        budgets = (Budget(counter=counter, tokens=self._size), embedder)
+        budgets = [Budget(counter=counter, tokens=self._size)]
+        if self._fit:
+            budgets.append(embedder)
         text = document.text
         tokens = [start for start, _ in counter.spans(text)]
         edges = _Edges(text)
         position = done = 0
+        allowed = self._size
         last = len(text.rstrip())
         while done < last:
-            end = self._end(text, tokens, position, budgets, edges)
-            span = stripped(text, position, end)
+            # What fitted into the chunk before is a good guess at how much fits.
+            allowed = min(self._size, allowed + allowed // 8 + 1)
+            end, allowed = self._end(text, tokens, (position, done), allowed, budgets, edges)
+            span = _shown(text, position, end, done)
             if position < done and (span is None or span.end <= done):
                 position = done  # What follows is too long for anything to be repeated before it.
                 continue
             if span is not None:
-                # Blanks that are part of the repeated tokens stay.
-                yield Piece(span=span._replace(start=position) if position < done else span)
+                yield Piece(span=span)
                 end = span.end
             done = end
             position = self._overlapping(text, tokens, position, end, counter)
@@ -103,14 +114,18 @@ class TokenChunker:
         self,
         text: str,
         tokens: Sequence[int],
-        position: int,
-        budgets: tuple[Budget, Budget],
+        begin: tuple[int, int],
+        allowed: int,
+        budgets: Sequence[Budget],
         edges: _Edges,
-    ) -> int:
-        """Where the chunk that begins at ``position`` ends."""
+    ) -> tuple[int, int]:
+        """Where the chunk that begins at the first of ``begin`` ends, and how many tokens that was.
+
+        The second of ``begin`` is where the chunk before ended.
+        """
+        position, done = begin
         # Tokens that share a character all but the first are empty, and stand before the next.
         first = max(bisect_right(tokens, position) - 1, 0)
-        allowed = self._size
         longest = position + min(budget.characters for budget in budgets)
         while True:
             end = tokens[first + allowed] if first + allowed < len(tokens) else len(text)
@@ -118,16 +133,24 @@ class TokenChunker:
             if end < len(text):
                 early = tokens[min(first + allowed - allowed // _REACH, len(tokens) - 1)]
                 end = edges.last(text, max(early, position), end)
-            share = min(
-                budget.tokens / max(budget.count(text, position, end), 1) for budget in budgets
-            )
-            if share >= 1 or end - position == 1:
-                return end
+            span = _shown(text, position, end, done)
+            if span is None or end - position == 1:
+                return end, allowed
+            counts = [(budget.tokens, budget.count(text, *span)) for budget in budgets]
+            share = min(most / max(tokens_of, 1) for most, tokens_of in counts)
+            if share >= 1:
+                return end, allowed
             # Read alone, the same text may be more tokens than it was in its place.
             if allowed > 1:
                 allowed = max(min(int(allowed * share), allowed - 1), 1)
             else:
                 longest = position + (end - position) // 2
+
+
+def _shown(text: str, position: int, end: int, done: int) -> Span | None:
+    """The chunk without blanks around it, except those that the repeated tokens begin with."""
+    span = stripped(text, position, end)
+    return span._replace(start=position) if span is not None and position < done else span
 
 
 class _Edges:

@@ -75,7 +75,7 @@ def test_what_is_odd_is_a_warning_and_many_are_cut_short(run, workspace):
         (workspace / "docs" / f"{number:02}.pem").write_text("secret")
     result = run("index", "docs")
     assert 20 == result.stderr.count("looks like a secret")
-    assert "warning: and 5 more: --verbose shows them" in result.stderr
+    assert "warning: and 6 more: --verbose shows them" in result.stderr
     assert 25 == run("index", "docs", "-v").stderr.count("looks like a secret")
     assert "" == run("index", "docs", "-q").stderr
 

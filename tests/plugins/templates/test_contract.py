@@ -36,8 +36,8 @@ class TestLoader(LoaderContract):
         return host.loader("template")
 
     @pytest.fixture
-    def samples(self, loader):
-        return {f"proof{min(loader.suffixes)}": TEMPLATE.encode()}
+    def samples(self):
+        return {"proof.md": TEMPLATE.encode()}
 
 
 class TestChunker(ChunkerContract):

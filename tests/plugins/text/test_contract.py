@@ -68,10 +68,6 @@ class TestPdfLoader(LoaderContract):
 
 @pytest.mark.parametrize("name", ["sentence", "token"])
 class TestChunkers(ChunkerContract):
-    deviations = {
-        "test_pieces_fit_the_embedder": "their size is the one asked for, whatever the embedder reads"
-    }
-
     @pytest.fixture
     def chunker(self, host, name):
         return host.chunker(name)

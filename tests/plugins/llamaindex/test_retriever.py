@@ -1,0 +1,109 @@
+"""Ragloom as a retriever of LlamaIndex, under its own query engine."""
+
+import asyncio
+import shutil
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("llama_index.core", reason="needs the extra [llamaindex]")
+pytest.importorskip("onnxruntime", reason="needs the extra [standard]")
+
+from llama_index.core.llms import MockLLM
+from llama_index.core.query_engine import RetrieverQueryEngine
+from llama_index.core.response_synthesizers import get_response_synthesizer
+
+from ragloom import NotIndexedError, PluginHost, Workspace
+from ragloom_llamaindex import RagloomRetriever
+
+DATA = Path(__file__).parents[2] / "data" / "librarian" / "docs"
+
+
+@pytest.fixture(scope="module")
+def space(tmp_path_factory):
+    import ragloom_formats
+    import ragloom_llamaindex
+    import ragloom_local
+    import ragloom_markdown
+    import ragloom_onnx
+
+    folder = tmp_path_factory.mktemp("workspace")
+    shutil.copytree(DATA, folder / "docs")
+    (folder / "ragloom.yaml").write_text(
+        "sources: [docs]\nstore: llamaindex:SimpleVectorStore\n"
+        "chunker: {name: 'llamaindex:SentenceSplitter', chunk_overlap: 0, chunk_size: 200}\n"
+    )
+    plugins = {
+        "formats": ragloom_formats,
+        "llamaindex": ragloom_llamaindex,
+        "local": ragloom_local,
+        "markdown": ragloom_markdown,
+        "onnx": ragloom_onnx,
+    }
+    made = Workspace.open(folder, host=PluginHost(plugins)).space()
+    report = made.index()
+    assert () == report.failed
+    return made
+
+
+def test_the_space_of_llama_index_parts_slices_every_file_exactly(space):
+    report = space.verify()
+
+    assert report.chunks > 12
+    assert report.chunks == report.exact
+
+
+def test_nodes_are_passages_with_their_place(space):
+    nodes = RagloomRetriever(space, top_k=3).retrieve("How do I log errors?")
+
+    best = nodes[0]
+    assert best.score >= 0.7
+    assert sorted((node.score for node in nodes), reverse=True)[0] == max(n.score for n in nodes)
+    path = space.workspace.root / best.metadata["file_path"]
+    text = path.read_bytes().decode()
+    assert best.node.text == text[best.node.start_char_idx : best.node.end_char_idx]
+    line = text.splitlines()[best.metadata["start_line"] - 1]
+    assert best.node.text.startswith(line.strip()[:10])
+
+
+def test_the_query_engine_answers_from_the_space(space):
+    engine = RetrieverQueryEngine(
+        retriever=RagloomRetriever(space, top_k=2),
+        response_synthesizer=get_response_synthesizer(llm=MockLLM()),
+    )
+
+    response = engine.query("How do I log errors?")
+
+    assert {
+        "docs/adrs/0043-log-errors-as-structured-events.md",
+        "docs/standards/error-handling.md",
+    } >= {node.metadata["file_path"] for node in response.source_nodes}
+    # The mock model repeats its prompt: the passages and their places are in it.
+    assert "file_path: docs/" in str(response)
+    assert "How do I log errors?" in str(response)
+
+
+def test_the_query_engine_answers_asynchronously(space):
+    engine = RetrieverQueryEngine(
+        retriever=RagloomRetriever(space, top_k=2),
+        response_synthesizer=get_response_synthesizer(llm=MockLLM()),
+    )
+
+    response = asyncio.run(engine.aquery("How do I log errors?"))
+
+    assert response.source_nodes
+
+
+def test_nothing_relevant_is_an_empty_response(space):
+    engine = RetrieverQueryEngine(
+        retriever=RagloomRetriever(space, min_relevance=0.7),
+        response_synthesizer=get_response_synthesizer(llm=MockLLM()),
+    )
+
+    assert [] == engine.query("Klingon localization").source_nodes
+
+
+def test_a_space_that_is_not_indexed_says_so(tmp_path, space):
+    retriever = RagloomRetriever.open(tmp_path, host=space.workspace.host)
+    with pytest.raises(NotIndexedError, match="ragloom index"):
+        retriever.retrieve("anything")

@@ -1,0 +1,73 @@
+"""The kit is tested with parts that are deliberately wrong: each is found by the rule it breaks."""
+
+import subprocess
+import sys
+from collections import defaultdict
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from ragloom import testing
+from ragloom.testing.contract import rules_of
+
+MUTANTS = Path(__file__).parent / "mutants"
+KINDS = sorted(path.stem.removeprefix("test_mutant_") for path in MUTANTS.glob("test_*.py"))
+CONTRACTS = {
+    f"{name.removesuffix('Contract').lower()}s": getattr(testing, name)
+    for name in testing.__all__
+    if name.endswith("Contract") and name != "Contract"
+}
+INEVITABLE = {
+    # Every other rule asks for the same method, so that a part without it breaks them all; that the
+    # protocol is looked at is shown in test_parts_that_lack_a_method below.
+    "test_has_every_method_of_the_protocol",
+}
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def outcome(request, tmp_path_factory):
+    """Kind, mutants by class name with the rule each breaks, and the rules that found each."""
+    kind = request.param
+    report = tmp_path_factory.mktemp("mutants") / "report.xml"
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "pytest", f"test_mutant_{kind}.py", "-q", "--tb=no"),
+            *("-p", "no:cacheprovider", "-c", "pytest.ini", f"--junitxml={report}"),
+        ],
+        cwd=MUTANTS,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1, done.stdout + done.stderr
+    failed, ran = defaultdict(set), defaultdict(set)
+    for case in ElementTree.parse(report).iter("testcase"):  # noqa: S314 - written by pytest
+        name = case.get("classname").rpartition(".")[2]
+        rule = case.get("name").partition("[")[0]
+        ran[name].add(rule)
+        if case.find("failure") is not None or case.find("error") is not None:
+            failed[name].add(rule)
+    return kind, {name: name.partition("__")[2] for name in ran}, failed
+
+
+def test_every_mutant_is_found_by_the_rule_it_breaks_and_by_no_other(outcome, capsys):
+    kind, mutants, failed = outcome
+    expected = {name: {rule} if rule else set() for name, rule in mutants.items()}
+
+    assert expected == {name: failed[name] for name in mutants}
+    with capsys.disabled():
+        print(f"\n{kind}: {len(mutants) - 1} mutants found by {len({*mutants.values()}) - 1} rules")
+
+
+def test_every_rule_finds_a_mutant(outcome):
+    kind, mutants, _ = outcome
+    rules = set(rules_of(CONTRACTS[kind]))
+
+    assert set() == rules - set(mutants.values()) - INEVITABLE
+
+
+def test_every_contract_has_mutants():
+    assert sorted(CONTRACTS) == KINDS
+
+
