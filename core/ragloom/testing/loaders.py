@@ -92,7 +92,8 @@ class LoaderContract(Contract, contract=True):
     ) -> None:
         r"""``bom + (prefix + text).encode(encoding)`` is the file, or ``extracted`` is true.
 
-        Citations are slices of the file. Look for stripped blanks and for translated line ends.
+        Citations are slices of the file. Look for stripped blanks, for text mode and
+        for ``splitlines``: ``\r\n`` stays ``\r\n``.
         """
         for name, content in _variants(samples):
             document = _load(loader, content, name)
@@ -108,14 +109,6 @@ class LoaderContract(Contract, contract=True):
             document = _load(loader, codecs.BOM_UTF8 + content, name)
             if document is not None:
                 assert not (document.prefix + document.text).startswith("\ufeff")
-
-    def test_line_ends_stay_as_they_are(self, loader: Loader, samples: Mapping[str, bytes]) -> None:
-        r"""``\r\n`` stays ``\r\n``: look for text mode and for ``splitlines``."""
-        for name, content in samples.items():
-            document = _load(loader, content.replace(b"\n", b"\r\n"), name)
-            if document is not None and not document.extracted:
-                text = document.prefix + document.text
-                assert text.count("\r\n") == content.count(b"\n")
 
     def test_an_empty_file_is_a_document_or_a_source_error(self, loader: Loader) -> None:
         """Nothing but ``SourceError`` may be raised; an empty text file is an empty document."""

@@ -19,9 +19,13 @@ def breaks(rule):
     return register
 
 
-@breaks("test_has_every_method_of_the_protocol")
-class ReadsNothing(HashingEmbedder):
-    max_tokens = 0
+def without(part, name):
+    body = {key: value for key, value in vars(part).items() if key not in {name, "__dict__"}}
+    del body["__weakref__"]
+    return type("WithoutCalibration", (), body)
+
+
+breaks("test_has_every_method_of_the_protocol")(without(HashingEmbedder, "calibration"))
 
 
 @breaks("test_passages_are_a_float32_matrix")

@@ -35,24 +35,6 @@ class SharedWords:
         pass
 
 
-@breaks("test_has_every_method_of_the_protocol")
-class NoFingerprintAtFirst(SharedWords):
-    """Lacks its fingerprint until it has reranked."""
-
-    def __init__(self):
-        self.used = False
-
-    @property
-    def fingerprint(self):
-        if not self.used:
-            self.used = True
-            raise AttributeError("fingerprint")
-        return "late"
-
-
-MUTANTS.pop()
-
-
 @breaks("test_every_passage_gets_a_score")
 class InfinitelyBad(SharedWords):
     def rerank(self, query, passages):

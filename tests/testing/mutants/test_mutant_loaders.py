@@ -1,0 +1,153 @@
+"""Loaders that break one rule each."""
+
+import dataclasses
+import time
+import uuid
+
+from declaring import declare
+
+from ragloom import SourceError
+from ragloom.decoding import read_document
+from ragloom.testing import LoaderContract
+
+MUTANTS = []
+
+
+def breaks(rule):
+    def register(part):
+        MUTANTS.append((rule, part))
+        return part
+
+    return register
+
+
+class Plain:
+    """Plain text, with the first line as its title."""
+
+    suffixes = frozenset({".txt"})
+    fingerprint = "plain-1"
+
+    def load(self, source, content):
+        document = read_document(source, content, media_type="text/plain")
+        title = document.text.partition("\n")[0]
+        return self.change(dataclasses.replace(document, metadata={"title": title}))
+
+    def change(self, document):
+        return document
+
+
+@breaks("test_suffixes_are_lower_case_with_a_dot")
+class BareSuffix(Plain):
+    suffixes = frozenset({"txt"})
+
+
+@breaks("test_suffixes_are_lower_case_with_a_dot")
+class ListOfSuffixes(Plain):
+    suffixes = [".txt"]
+
+
+@breaks("test_the_fingerprint_stays_the_same")
+class FingerprintByChance(Plain):
+    @property
+    def fingerprint(self):
+        return uuid.uuid4().hex
+
+
+@breaks("test_samples_become_documents")
+class ForgetsTheUri(Plain):
+    def change(self, document):
+        return dataclasses.replace(document, uri=document.uri.rpartition("/")[2])
+
+
+@breaks("test_content_is_given_and_not_read")
+class ReadsTheDisk(Plain):
+    def load(self, source, content):
+        if source.path.exists():
+            content = source.path.read_bytes()
+        return super().load(source, content)
+
+
+@breaks("test_the_same_bytes_give_the_same_document")
+class NotesTheTime(Plain):
+    def change(self, document):
+        return dataclasses.replace(document, metadata={"read": time.monotonic_ns()})
+
+
+@breaks("test_text_is_the_file_letter_for_letter")
+class StripsBlanks(Plain):
+    """Blanks at the beginning are cut off, as in a file whose metadata stands first."""
+
+    def change(self, document):
+        return dataclasses.replace(document, text=document.text.lstrip(" \n\t"))
+
+
+@breaks("test_a_byte_order_mark_is_not_text")
+class KeepsTheMark(Plain):
+    def change(self, document):
+        if not document.bom:
+            return document
+        return dataclasses.replace(document, text="\ufeff" + document.text, bom=0)
+
+
+@breaks("test_text_is_the_file_letter_for_letter")
+class TranslatesLineEnds(Plain):
+    def change(self, document):
+        return dataclasses.replace(document, text=document.text.replace("\r\n", "\n"))
+
+
+@breaks("test_an_empty_file_is_a_document_or_a_source_error")
+class FailsOnNothing(Plain):
+    def load(self, source, content):
+        content[0]
+        return super().load(source, content)
+
+
+@breaks("test_bad_bytes_are_read_or_refused")
+class RaisesAsItComes(Plain):
+    def load(self, source, content):
+        try:
+            return super().load(source, content)
+        except SourceError as error:
+            raise ValueError(str(error)) from error
+
+
+@breaks("test_bad_bytes_are_read_or_refused")
+class Replaces(Plain):
+    def change(self, document):
+        if not document.warnings:
+            return document
+        text = document.text.replace("\x00", "\ufffd").replace("\xe9", "\ufffd")
+        return dataclasses.replace(document, text=text)
+
+
+@breaks("test_a_huge_file_is_read_or_refused_in_time")
+class Recurses(Plain):
+    def load(self, source, content):
+        self.nest(content[:2000].count(b"["))
+        return super().load(source, content)
+
+    def nest(self, depth):
+        return depth and 1 + self.nest(depth - 1)
+
+
+@breaks("test_metadata_is_json")
+class Dates(Plain):
+    def change(self, document):
+        import datetime
+
+        return dataclasses.replace(document, metadata={"date": datetime.date(2024, 5, 1)})
+
+
+@breaks("test_warnings_are_lines")
+class WarningsOfTwoLines(Plain):
+    def change(self, document):
+        return dataclasses.replace(document, warnings=("one\ntwo",))
+
+
+declare(
+    globals(),
+    LoaderContract,
+    Plain,
+    MUTANTS,
+    lambda part: {"loader": lambda self: part()},
+)
