@@ -47,6 +47,7 @@ DIRS = {
 }
 THRESHOLD = 0.65
 PASSED = 0.05  # share of everyday questions that get past the threshold
+CANDIDATES = 200  # templates that a problem chooses among
 STEPS = 50  # of Newton's method
 RIDGE = 1e-4
 SMALLEST_STEP = 1e-9
@@ -98,7 +99,8 @@ def needs(folder: Path) -> list[Problem]:
 def candidates(library: TemplateLibrary, problem: Problem) -> tuple[Rows, int | None]:
     """What is measured of the candidates of a problem, and the row of the right one, if it is there."""
     index = library._current()  # noqa: SLF001 - it measures the inside
-    found = index.fits(problem.problem, library.space.embedder.embed_query(problem.problem))
+    vector = library.space.embedder.embed_query(problem.problem)
+    found = index.fits(problem.problem, vector, examined=CANDIDATES)
     right = None if problem.template is None else uri_of(problem.template, library)
     place = next((row for row, fit in enumerate(found) if fit.uri == right), None)
     return np.array([(fit.cosine, fit.words) for fit in found]), place
@@ -116,9 +118,10 @@ def fit_curve(
         choices += [(rows, place, 1 / len(chosen)) for rows, place in chosen]
     weights = conditional_logit(choices)
     best = [float((candidates(library, problem)[0] @ weights).max()) for problem in off_topic]
-    print(f"{len(best)} questions that none fits")
+    templates = len(library.space.snapshot().files)
+    print(f"{len(best)} questions that none fits, {templates} templates")
     return Curve(
-        bias=_logit(THRESHOLD) - float(np.quantile(best, 1 - PASSED)),
+        bias=_logit(THRESHOLD) - float(np.quantile(best, 1 - PASSED)) + log(templates),
         cosine_weight=float(weights[0]),
         words_weight=float(weights[1]),
     )

@@ -157,8 +157,9 @@ class AuditLog:
 
     def _append(self, line: bytes) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        with _alone(self.path.with_name(f"{self.path.name}.lock")):
-            if _size(self.path) + len(line) > self.settings.max_bytes:
+        with _alone(self.path.with_name(f"{self.path.name}.lock")) as alone:
+            # Without the lock another process may be rotating: a line is appended, nothing is moved.
+            if alone and _size(self.path) + len(line) > self.settings.max_bytes:
                 self._rotate()
             descriptor = os.open(self.path, _APPEND, 0o600)
             try:
@@ -227,8 +228,8 @@ def _size(path: Path) -> int:
 
 
 @contextmanager
-def _alone(path: Path) -> Iterator[None]:
-    """Hold a lock on ``path``; without it after :data:`_WAIT`, since no retrieval waits for a log."""
+def _alone(path: Path) -> Iterator[bool]:
+    """Try to hold a lock on ``path``, and say whether it is held; no retrieval waits long for a log."""
     try:
         import fcntl
     except ImportError:  # Windows
@@ -238,22 +239,22 @@ def _alone(path: Path) -> Iterator[None]:
         with suppress(Timeout):
             lock.acquire(timeout=_WAIT, poll_interval=_WAIT / 10)
         try:
-            yield
+            yield lock.is_locked
         finally:
             lock.release()
         return
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
+        held = False
         until = time.monotonic() + _WAIT
-        while True:
+        while not held:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                held = True
             except BlockingIOError:
                 if time.monotonic() > until:
                     break
                 time.sleep(_WAIT / 50)
-            else:
-                break
-        yield
+        yield held
     finally:
         os.close(descriptor)  # which lets the lock go

@@ -1,8 +1,8 @@
 import json
 import logging
-import multiprocessing
 import os
-import statistics
+import subprocess
+import sys
 import time
 
 import pytest
@@ -124,32 +124,24 @@ def test_who_holds_the_lock_for_long_is_not_waited_for(tmp_path):
     assert 1 == len(lines(tmp_path / "a"))
 
 
-def write_many(path, number):
-    log = AuditLog(AuditSettings(path=path.name, max_bytes=20_000, keep=50), path.parent)
-    for turn in range(200):
-        record(log, f"{number}-{turn}")
+WRITER = """
+import sys
+from pathlib import Path
+from ragloom.audit import AuditLog, AuditSettings
+log = AuditLog(AuditSettings(path="a", max_bytes=20_000, keep=50), Path(sys.argv[1]))
+for turn in range(200):
+    log.record("search", f"{sys.argv[2]}-{turn}", space="docs", generation=1, hits=[], seconds=0.1)
+"""
 
 
 def test_several_processes_lose_no_line(tmp_path):
-    context = multiprocessing.get_context("spawn")
-    path = tmp_path / "a"
-    writers = [context.Process(target=write_many, args=(path, number)) for number in range(3)]
-    for writer in writers:
-        writer.start()
-    for writer in writers:
-        writer.join()
-    written = sorted(line["query"] for line in read_log(path))
+    writers = [
+        subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path), str(number)])
+        for number in range(3)
+    ]
+    assert [0, 0, 0] == [writer.wait() for writer in writers]
+    written = sorted(line["query"] for line in read_log(tmp_path / "a"))
     assert sorted(f"{number}-{turn}" for number in range(3) for turn in range(200)) == written
-
-
-def test_it_costs_less_than_a_millisecond(tmp_path):
-    log = AuditLog(AuditSettings(max_bytes=200_000), tmp_path)
-    took = []
-    for _ in range(200):
-        started = time.perf_counter()
-        record(log, hits=[HIT] * 10)
-        took.append(time.perf_counter() - started)
-    assert statistics.median(took) < 0.001
 
 
 def test_settings():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from ragloom.sentences import sentence_starts
@@ -9,7 +11,7 @@ from ragloom.sentences import sentence_starts
 
 def split(text: str) -> list[str]:
     edges = [0, *sentence_starts(text), len(text)]
-    return [text[start:end].strip() for start, end in zip(edges, edges[1:], strict=False)]
+    return [text[start:end].strip() for start, end in pairwise(edges)]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from ragloom import testing
 from ragloom.testing.contract import rules_of
 
 MUTANTS = Path(__file__).parent / "mutants"
-KINDS = sorted(path.stem.removeprefix("test_mutant_") for path in MUTANTS.glob("test_*.py"))
+KINDS = sorted(path.stem.removeprefix("mutant_") for path in MUTANTS.glob("mutant_*.py"))
 CONTRACTS = {
     f"{name.removesuffix('Contract').lower()}s": getattr(testing, name)
     for name in testing.__all__
@@ -29,7 +29,7 @@ def outcome(request, tmp_path_factory):
     report = tmp_path_factory.mktemp("mutants") / "report.xml"
     done = subprocess.run(
         [
-            *(sys.executable, "-m", "pytest", f"test_mutant_{kind}.py", "-q", "--tb=no"),
+            *(sys.executable, "-m", "pytest", f"mutant_{kind}.py", "-q", "--tb=no"),
             *("-p", "no:cacheprovider", "-c", "pytest.ini", f"--junitxml={report}"),
         ],
         cwd=MUTANTS,

@@ -130,9 +130,9 @@ class ChunkerContract(Contract, contract=True):
         for sizes that depend on the length of the document.
         """
         text = DOCUMENTS["long prose"] + DOCUMENTS["markdown"]
-        before = [made.id for made in self._chunks(chunker, text, prefix="---\n")]
+        before = [made.id for made in self._chunks(chunker, text)]
         longer = text + "\n\n# Added\n\nAnother paragraph at the end.\n"
-        after = {made.id for made in self._chunks(chunker, longer, prefix="---\n")}
+        after = {made.id for made in self._chunks(chunker, longer)}
         assert len(set(before)) == len(before)
         assert [one for one in before[:-2] if one not in after] == []
 

@@ -146,7 +146,8 @@ class LoaderContract(Contract, contract=True):
 
     def test_warnings_are_lines(self, loader: Loader, samples: Mapping[str, bytes]) -> None:
         """``warnings`` is a tuple of strings, each one line without the path."""
-        for name, content in (*samples.items(), *_damaged(samples)):
+        odd = [(name, content.replace(b"e", b"\xe9")) for name, content in samples.items()]
+        for name, content in (*samples.items(), *odd):
             document = _load(loader, content, name)
             warnings = document.warnings if document is not None else ()
             assert isinstance(warnings, tuple)

@@ -38,7 +38,7 @@ from ragloom_librarian.waiting import spinner
 __all__ = ["KnowledgeBase", "LibrarianSpace", "query_knowledge_base"]
 
 NAME = "librarian"
-REBUILD = "run 'ragloom librarian rebuild'"
+REBUILD = "ragloom librarian rebuild"
 LOG = logging.getLogger("ragloom.librarian")
 _SECTIONS = 4  # hits to look at for each document wanted: several may be of one file
 
@@ -158,7 +158,7 @@ class KnowledgeBase:
             raise ConfigError("k and top_n must be 1 or more, and threshold 0 to 1")
         with self._lock:
             self._require_parts()
-            snapshot = self._snapshot()
+            self._snapshot()
             if self._warm:
                 result = self.space.search(query, top_k=k * _SECTIONS, min_relevance=threshold)
             else:
@@ -170,6 +170,8 @@ class KnowledgeBase:
                 return []
             candidates = dict.fromkeys(hit.chunk.uri for hit in result.hits)
             considered = set(list(candidates)[:k])
+            snapshot = self._snapshot()  # a rebuild may have published another one just now
+            considered &= snapshot.files.keys()
             hits = [hit for hit in result.hits if hit.chunk.uri in considered]
             found = best_sections(hits, snapshot, self.workspace.root, limit=top_n)
         for document in found:
@@ -200,13 +202,15 @@ class KnowledgeBase:
         try:
             snapshot = self._whole_snapshot()
         except NotIndexedError:
-            raise NotIndexedError(f"there is no knowledge base yet: {REBUILD}") from None
+            raise NotIndexedError(f"there is no knowledge base yet: run '{REBUILD}'") from None
         except StoreDamagedError as error:
-            message = f"the knowledge base is damaged ({error}): {REBUILD} --full"
+            message = f"the knowledge base is damaged ({error}): run '{REBUILD} --full'"
             raise StoreDamagedError(message) from error
         if not len(snapshot):
             folders = ", ".join(self.settings.sources)
-            raise NotIndexedError(f"the knowledge base is empty: fill {folders} and {REBUILD}")
+            raise NotIndexedError(
+                f"the knowledge base is empty: fill {folders} and run '{REBUILD}'"
+            )
         return snapshot
 
     def _whole_snapshot(self) -> Snapshot:

@@ -79,7 +79,7 @@ breaks(
     "used_up",
     old="    return [Provider",
     new="    global CALLS\n    CALLS = globals().get('CALLS', 0) + 1\n"
-    "    return [] if CALLS == 2 else [Provider",
+    "    return [] if CALLS % 2 else [Provider",
 )
 breaks("test_its_names_are_free", "name_taken", old='name="NAME"', new='name="markdown"')
 breaks(
