@@ -14,6 +14,7 @@ from bisect import bisect_right
 from pathlib import Path
 
 from markdown_it import MarkdownIt
+
 from ragloom_markdown.blocks import parse
 
 

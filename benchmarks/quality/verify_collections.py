@@ -46,8 +46,9 @@ class Tally:
 def embedder_counter() -> TokenCounter:
     """The bundled model's tokenizer, or words and signs where it is not installed."""
     try:
-        from ragloom_onnx.counter import counter_for
         from tokenizers import Tokenizer
+
+        from ragloom_onnx.counter import counter_for
     except ImportError:
         from ragloom.testing.fakes import RegexCounter
 
@@ -56,7 +57,8 @@ def embedder_counter() -> TokenCounter:
     tokenizer = Tokenizer.from_file(str(folder / "model" / "tokenizer.json"))
     tokenizer.no_truncation()
     tokenizer.no_padding()
-    return counter_for("bundled", tokenizer)
+    counter = counter_for("bundled", tokenizer)
+    return counter
 
 
 def parts() -> tuple[dict[str, Loader], dict[str, Chunker]]:

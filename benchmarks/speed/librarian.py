@@ -48,13 +48,13 @@ CALLS = 100
 PACKAGES = ("ragloom", "numpy", "tantivy", "onnxruntime", "tokenizers", "pymilvus", "milvus-lite")
 REBUILD = (sys.executable, "-m", "ragloom", "librarian", "rebuild")
 NODE = f"""
-import json, time
+import json, time; began = time.perf_counter()
 from ragloom_librarian import librarian_node
 briefs = ["How do I log errors?", "Klingon localization", "Who reviews a pull request?",
           "Which metrics does a service expose, and how are dashboards made of them?"]
 times = []
 for number in range({CALLS + 1}):
-    start = time.perf_counter()
+    start = time.perf_counter() if number else began
     update = librarian_node({{"issue_brief": briefs[number % len(briefs)]}})
     times.append(time.perf_counter() - start)
     assert "degraded_reason" not in update, update

@@ -14,7 +14,7 @@ from ragloom.errors import (
     StoreError,
     StoreLockedError,
 )
-from ragloom.hookspecs import NoOptions, Provider, hookimpl
+from ragloom.hookspecs import CommandSpec, NoOptions, Provider, hookimpl
 from ragloom.protocols import (
     Chunker,
     Embedder,
@@ -57,6 +57,7 @@ __all__ = [
     "Chunk",
     "Chunker",
     "Citation",
+    "CommandSpec",
     "Condition",
     "ConfigError",
     "Context",

@@ -29,7 +29,7 @@ from ragloom._registry import (
 )
 from ragloom._spelling import did_you_mean
 from ragloom.errors import MissingDependencyError, PluginError, RagloomError
-from ragloom.hookspecs import PROJECT, Provider
+from ragloom.hookspecs import PROJECT, CommandSpec, Provider
 from ragloom.protocols import Chunker, Embedder, Formatter, Loader, Reranker, Store
 
 Status: TypeAlias = Literal["loaded", "failed", "disabled"]
@@ -37,6 +37,7 @@ Status: TypeAlias = Literal["loaded", "failed", "disabled"]
 DISABLED_PLUGINS = "RAGLOOM_DISABLED_PLUGINS"
 """The environment variable with the names of plugins to leave out, separated by commas."""
 
+_COMMANDS = "ragloom_commands"
 _log = logging.getLogger("ragloom")
 _trace = logging.getLogger("ragloom.hooks")
 
@@ -85,6 +86,7 @@ class _Plugin:
     distribution: Distribution | None = None
     status: Status = "loaded"
     parts: tuple[Part, ...] = ()
+    commands: Mapping[str, CommandSpec] = field(default_factory=dict)
     cause: BaseException | None = None
 
     @property
@@ -221,6 +223,11 @@ class PluginHost:
         """Make a formatter; as :meth:`chunker`."""
         return cast("Formatter", self._make("formatters", name, options))
 
+    def commands(self) -> Mapping[str, CommandSpec]:
+        """The commands of all plugins by name, sorted. Imports none of them."""
+        offered = {name: spec for plugin in self._plugins for name, spec in plugin.commands.items()}
+        return dict(sorted(offered.items()))
+
     def _admit(self, plugin: _Plugin, load: Callable[[], object]) -> None:
         self._plugins.append(plugin)
         module: object = None
@@ -229,10 +236,12 @@ class PluginHost:
             module = load()
             self._register(module, plugin.name)
             plugin.parts = self._offered_by(module, plugin.owner)
+            plugin.commands = self._commands_of(module)
             self._registry.add(plugin.parts)
         # A module that calls sys.exit() when imported must not end the program either.
         except (Exception, SystemExit) as error:  # noqa: BLE001
             plugin.status, plugin.parts, plugin.cause = "failed", (), error
+            plugin.commands = {}
             if module is not None and self._pm.get_plugin(plugin.name) is module:
                 self._pm.unregister(module)
             _log.warning("%s failed and is skipped: %s", plugin.owner, plugin.error)
@@ -249,7 +258,7 @@ class PluginHost:
             self._pm.check_pending()
         except pluggy.PluginValidationError as error:
             hooks = self._hooks_of(module)
-            known = {f"ragloom_{kind}" for kind in PROTOCOLS}
+            known = {_COMMANDS, *(f"ragloom_{kind}" for kind in PROTOCOLS)}
             wrong = next(hook for hook in hooks if hook not in known)
             raise PluginError(f"unknown hook {wrong!r}{did_you_mean(wrong, known)}") from error
         if not self._hooks_of(module):
@@ -273,6 +282,20 @@ class PluginHost:
             for offered in cast("Iterable[Iterable[object]]", results):
                 parts.extend(part_from(kind, provider, owner) for provider in offered)
         return tuple(parts)
+
+    def _commands_of(self, module: object) -> Mapping[str, CommandSpec]:
+        if _COMMANDS not in self._hooks_of(module):
+            return {}
+        others = self._pm.get_plugins() - {module}
+        results = self._pm.subset_hook_caller(_COMMANDS, remove_plugins=others)()
+        offered = {name: spec for result in results for name, spec in result.items()}
+        for name, spec in offered.items():
+            if not isinstance(spec, CommandSpec):
+                raise PluginError(f"{_COMMANDS} must map {name!r} to a CommandSpec, not {spec!r}")
+            for other in self._plugins:
+                if name in other.commands:
+                    raise PluginError(f"the command {name!r} is {other.owner}'s already")
+        return offered
 
     def _make(self, kind: Kind, name: str, options: Mapping[str, object] | None) -> object:
         part, options = self._registry.find_member(kind, name, options or {})
@@ -323,6 +346,8 @@ def _described(plugin: _Plugin) -> PluginInfo:
         if modules := missing_modules(part.provider):
             extra = part.provider.extra or " ".join(modules)
             missing.append(MissingExtra(part=part.label, modules=modules, extra=extra))
+    if plugin.commands:
+        provides["commands"] = list(plugin.commands)
     return PluginInfo(
         name=plugin.name,
         distribution=plugin.distribution.name if plugin.distribution else "",

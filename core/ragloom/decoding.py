@@ -88,6 +88,8 @@ def decode(content: bytes) -> Decoded:
             try:
                 text = content[len(mark) :].decode(encoding)
             except UnicodeDecodeError as error:
+                if encoding == "utf-32-le":
+                    continue  # It is the mark of UTF-16 and a NUL.
                 message = f"its byte order mark says {encoding}, but {_where(error, len(mark))}"
                 raise SourceError(message) from error
             _refuse_binary(text[:65536].encode())

@@ -17,7 +17,7 @@ the objects that the providers make. Importing a plugin must load nothing heavy:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -59,6 +59,21 @@ class Provider(Generic[T_co]):
     options: type = NoOptions
     requires: tuple[str, ...] = ()
     extra: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandSpec:
+    """A command that need not be imported to be listed.
+
+    Attributes:
+        target: ``module:attribute`` of a :class:`click.Command`, imported only when it is run. Its
+            ``ctx.obj`` has ``workspace()`` and ``host()``, as the options ``--workspace``, ``--config`` and
+            ``--trace-hooks`` before the command's name say.
+        summary: One line for the help of ``ragloom``.
+    """
+
+    target: str
+    summary: str
 
 
 @hookspec
@@ -106,4 +121,13 @@ def ragloom_formatters() -> Iterable[Provider[Formatter]]:  # type: ignore[empty
     """Offer formatters: parts that write a context as text.
 
     Called once when the host is built, without arguments. All results count. Since 0.1.
+    """
+
+
+@hookspec
+def ragloom_commands() -> Mapping[str, CommandSpec]:  # type: ignore[empty-body]
+    """Offer commands: ``ragloom NAME`` runs them.
+
+    Called once when the host is built, without arguments. All results count; a name may be offered
+    once, and no plugin replaces a command of ragloom's own. Since 0.1.
     """

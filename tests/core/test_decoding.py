@@ -121,3 +121,8 @@ def test_utf16_without_a_mark() -> None:
     decoded = decode("# title\n\nsome text\n".encode("utf-16-le"))
     assert ("# title\n\nsome text\n", "utf-16-le") == (decoded.text, decoded.encoding)
     assert decoded.warnings
+
+
+def test_a_nul_after_the_mark_of_utf16_is_no_utf32() -> None:
+    decoded = decode(codecs.BOM_UTF16_LE + "\0a".encode("utf-16-le"))
+    assert ("\0a", "utf-16-le") == (decoded.text, decoded.encoding)

@@ -609,3 +609,31 @@ def test_a_traced_hook_that_raises_is_told(caplog):
     PluginHost({"mine": Broken()}, trace_hooks=True)
 
     assert "ragloom_stores raised ValueError: no" in caplog.text
+
+
+def commands_plugin(**offered):
+    @hookimpl
+    def ragloom_commands(self):
+        return offered
+
+    return type("Commands", (), {"ragloom_commands": ragloom_commands})()
+
+
+def test_hook_ragloom_commands():
+    spec = CommandSpec(target="nowhere:nothing", summary="Greets.")
+    host = PluginHost({"greet": commands_plugin(hello=spec)})
+    assert {"hello": spec} == host.commands()
+    assert {"commands": ("hello",)} == host.plugins()[0].provides
+
+
+def test_a_command_has_one_owner():
+    spec = CommandSpec(target="nowhere:nothing", summary="Greets.")
+    host = PluginHost({"a": commands_plugin(hello=spec), "b": commands_plugin(hello=spec)})
+    assert ["loaded", "failed"] == [plugin.status for plugin in host.plugins()]
+    assert "the command 'hello' is plugin 'a's already" in host.plugins()[1].error
+
+
+def test_a_command_must_be_a_spec():
+    host = PluginHost({"a": commands_plugin(hello="nowhere:nothing")})
+    assert "must map 'hello' to a CommandSpec" in host.plugins()[0].error
+    assert {} == host.commands()

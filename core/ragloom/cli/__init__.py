@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import click
 
 from ragloom import __version__
-from ragloom.cli._group import CommandSpec, LazyGroup
+from ragloom.cli._group import LazyGroup
 from ragloom.cli._options import common_options
+from ragloom.cli._session import Session
+from ragloom.hookspecs import CommandSpec
 
 __all__ = ["cli", "main"]
 
@@ -29,12 +33,17 @@ COMMANDS = {
 """Name to the line that ``ragloom --help`` shows; no module is imported to show it."""
 
 
+def _of_plugins(context: click.Context) -> Mapping[str, CommandSpec]:
+    return context.ensure_object(Session).host().commands()
+
+
 @click.group(
     cls=LazyGroup,
     built_in={
         name: CommandSpec(target=f"ragloom.cli.{name}:command", summary=summary)
         for name, summary in COMMANDS.items()
     },
+    more=_of_plugins,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="""\b

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import cast
 
@@ -12,28 +11,30 @@ import click
 from ragloom._spelling import did_you_mean
 from ragloom.cli._edge import run_to_exit_code
 from ragloom.cli._session import Session
+from ragloom.errors import PluginError
+from ragloom.hookspecs import CommandSpec
 
-__all__ = ["Command", "CommandSpec", "CommonOption", "LazyGroup"]
+__all__ = ["Command", "CommonOption", "LazyGroup", "load"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommandSpec:
-    """A command that need not be imported to be listed.
+def load(spec: CommandSpec) -> click.Command:
+    """Import a command.
 
-    Attributes:
-        target: ``module:attribute`` of a :class:`click.Command`.
-        summary: One line for the help of the group.
+    Raises:
+        PluginError: It cannot be imported, or is none.
     """
+    from importlib import import_module
 
-    target: str
-    summary: str
-
-    def load(self) -> click.Command:
-        """Import the command."""
-        from importlib import import_module
-
-        module, _, attribute = self.target.partition(":")
-        return cast("click.Command", getattr(import_module(module), attribute))
+    module, _, attribute = spec.target.partition(":")
+    try:
+        command = getattr(import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        message = f"the command {spec.target!r} cannot be loaded: {error}"
+        raise PluginError(message) from error
+    if not isinstance(command, click.Command):
+        message = f"{spec.target!r} is no click command"
+        raise PluginError(message)
+    return command
 
 
 class CommonOption(click.Option):
@@ -94,7 +95,7 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import a command; plugins are asked only for a name that is not built in."""
         spec = self._built_in.get(cmd_name) or self.specs(ctx).get(cmd_name)
-        return None if spec is None else spec.load()
+        return None if spec is None else load(spec)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-
 from ragloom.protocols import Embeddings, Store
 from ragloom.testing.contract import Contract
 from ragloom.testing.samples import METADATA, chunk, unit

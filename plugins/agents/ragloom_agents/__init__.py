@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from ragloom import Formatter, NoOptions, Provider, hookimpl
+from ragloom.hookspecs import CommandSpec
 
 if TYPE_CHECKING:
     from ragloom_agents.agents import Agents
@@ -24,6 +25,7 @@ __all__ = [
     "SystemPrompt",
     "ToolError",
     "ToolResult",
+    "ragloom_commands",
     "ragloom_formatters",
 ]
 
@@ -55,6 +57,16 @@ def ragloom_formatters() -> Iterable[Provider[Formatter]]:
             create=_results,
         )
     ]
+
+
+@hookimpl
+def ragloom_commands() -> Mapping[str, CommandSpec]:
+    """Offer ``ragloom agents``."""
+    return {
+        "agents": CommandSpec(
+            target="ragloom_agents.cli:agents", summary="Show, index and ask agents."
+        )
+    }
 
 
 def __getattr__(name: str) -> object:

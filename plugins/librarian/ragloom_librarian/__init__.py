@@ -14,6 +14,8 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from ragloom import CommandSpec, hookimpl
+
 if TYPE_CHECKING:
     from ragloom_librarian.availability import check_rag_available
     from ragloom_librarian.documents import RetrievedDocument
@@ -42,7 +44,20 @@ __all__ = [
     "make_librarian_node",
     "merge_context",
     "query_knowledge_base",
+    "ragloom_commands",
 ]
+
+
+@hookimpl
+def ragloom_commands() -> Mapping[str, CommandSpec]:
+    """Offer the command ``librarian``."""
+    return {
+        "librarian": CommandSpec(
+            target="ragloom_librarian.cli:librarian",
+            summary="Rebuild and ask a project's decisions and standards.",
+        )
+    }
+
 
 _ON_FIRST_USE: Mapping[str, str] = {
     "KnowledgeBase": "knowledge_base",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 import click
 
 if TYPE_CHECKING:
-    from ragloom import IndexReport, Json, PluginHost
+    from ragloom import IndexReport, Json, Workspace
     from ragloom_librarian.knowledge_base import KnowledgeBase
 
 __all__ = ["librarian"]
@@ -18,7 +18,6 @@ __all__ = ["librarian"]
 class _Session(Protocol):
     """What ``ragloom`` hands to its commands."""
 
-    folder: str
     config: str | None
 
     @property
@@ -27,7 +26,9 @@ class _Session(Protocol):
     @property
     def color(self) -> bool | None: ...
 
-    def host(self) -> PluginHost: ...
+    def start(self, context: click.Context) -> None: ...
+
+    def workspace(self) -> Workspace: ...
 
     def note(self, message: str) -> None: ...
 
@@ -47,26 +48,31 @@ sources_option = click.option(
 @click.group(
     "librarian",
     short_help="A project's decisions and standards for a workflow.",
+    invoke_without_command=True,
     epilog="""\b
 Examples:
   ragloom librarian rebuild
   ragloom librarian query "How do I log errors?"
   ragloom librarian query "error logging" --threshold 0.5 --top-n 5 --json""",
 )
-def librarian() -> None:
+@click.pass_context
+def librarian(context: click.Context) -> None:
     """Rebuild and ask the knowledge base: docs/adrs, docs/standards and docs/LLDs/done.
 
     The folders and the threshold stand under "librarian" in ragloom.yaml, or in variables such as
     RAGLOOM_LIBRARIAN_THRESHOLD.
     """
+    context.obj.start(context)  # colours and the log, as the options before this command say
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help(), err=True)
+        context.exit(2)
 
 
 def _opened(session: _Session, **options: Json) -> KnowledgeBase:
-    from ragloom import Workspace
     from ragloom_librarian.knowledge_base import KnowledgeBase
     from ragloom_librarian.settings import load_librarian_settings, with_options
 
-    workspace = Workspace.open(session.folder, config=session.config, host=session.host())
+    workspace = session.workspace()
     settings = load_librarian_settings(workspace.root, config=session.config)
     return KnowledgeBase(workspace, with_options(settings, options))
 

@@ -35,7 +35,7 @@ from ragloom_librarian.documents import RetrievedDocument, best_sections
 from ragloom_librarian.settings import LibrarianSettings, load_librarian_settings
 from ragloom_librarian.waiting import spinner
 
-__all__ = ["KnowledgeBase", "LibrarianSpace", "query_knowledge_base"]
+__all__ = ["KnowledgeBase", "LibrarianSpace", "named_spaces", "query_knowledge_base"]
 
 NAME = "librarian"
 REBUILD = "ragloom librarian rebuild"
@@ -301,6 +301,20 @@ def opened(
             return known
         _OPEN[key] = fresh
         return fresh
+
+
+def named_spaces(workspace: Workspace, config: Path | None = None) -> Mapping[str, Space]:
+    """The knowledge base by its name, for whoever serves spaces: entry point of ``ragloom.spaces``.
+
+    Args:
+        workspace: The project.
+        config: The settings file that stands for ``ragloom.yaml``.
+
+    Raises:
+        ConfigError: A setting is wrong.
+    """
+    base = KnowledgeBase(workspace, load_librarian_settings(workspace.root, config=config))
+    return {NAME: base.space} if (base.space.directory / "CURRENT").is_file() else {}
 
 
 def _shortened(query: str, limit: int = 80) -> str:

@@ -44,6 +44,8 @@ def progress_bar(*, quiet: bool = False, colored: bool = True) -> Iterator[Progr
     with Progress(*columns, Rate(""), console=console, transient=True) as bar:
 
         def show(stage: str, done: int, total: int) -> None:
+            if not total:
+                return
             if stage not in tasks:
                 tasks[stage] = bar.add_task(_STAGES.get(stage, stage), total=total)
             bar.update(tasks[stage], completed=done, total=total)

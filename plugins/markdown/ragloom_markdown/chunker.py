@@ -137,7 +137,7 @@ class _Cutter:
                 context, spent = inner_context, inner_cost
                 if part.header:
                     context = join_context(inner_context, part.header)
-                    spent += self._budget.counter.count(part.header)
+                    spent += self._budget.counter.count(f"{part.header}\n")
             filled.append(part)
             spent += part.tokens
         yield from self._emit(filled, path, context)
@@ -197,7 +197,7 @@ class _Cutter:
             context, cost = "", 0
             while titles:
                 context = _SEPARATOR.join(titles)
-                cost = self._budget.counter.count(context)
+                cost = self._budget.counter.count(f"{context}\n")
                 if cost <= self._budget.tokens // _CONTEXT_SHARE:
                     break
                 del titles[0]

@@ -82,7 +82,7 @@ def _fit_leaf(text: str, block: Block, budget: Budget) -> Iterator[Part]:
 def _fit_table(text: str, table: re.Match[str], end: int, budget: Budget) -> Iterator[Part]:
     """The rows of a table, the first two with its header; the others are to be headed by it."""
     header = table["header"].strip()
-    cost = budget.counter.count(header)
+    cost = budget.counter.count(f"{header}\n")
     if cost > budget.tokens // 2:
         header, cost = "", 0
     rows = budget.of(budget.tokens - cost)

@@ -1,1 +1,20 @@
 """Indexes served over the Model Context Protocol: the command ``ragloom mcp``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ragloom import hookimpl
+from ragloom.hookspecs import CommandSpec
+
+__all__ = ["ragloom_commands"]
+
+
+@hookimpl
+def ragloom_commands() -> Mapping[str, CommandSpec]:
+    """Offer ``ragloom mcp``."""
+    return {
+        "mcp": CommandSpec(
+            target="ragloom_mcp.cli:serve", summary="Serve the indexes to MCP clients."
+        )
+    }

@@ -9,7 +9,7 @@ from ragloom.errors import ConfigError
 from ragloom.protocols import TokenCounter
 from ragloom.sentences import sentence_starts
 from ragloom.splitting import Budget, between_words, stripped
-from ragloom.types import Document, Piece
+from ragloom.types import Document, Piece, Span
 
 __all__ = ["SentenceChunker"]
 
@@ -51,7 +51,8 @@ class SentenceChunker:
         budget = Budget(counter=counter, tokens=max_tokens) if self._fit else None
         starts = [*sentence_starts(text), len(text)]
         last = len(text.rstrip())
-        position = done = shown = 0
+        position = done = 0
+        shown = Span(-1, 0)
         length = self._size
         repeats_sentences = True
         while done < last:
@@ -62,9 +63,12 @@ class SentenceChunker:
                 position = done  # What follows is too long for anything to be repeated before it.
                 continue
             span = stripped(text, position, end)
-            if span is not None and span.end > shown:
+            if span is not None and position < done and span.start <= shown.start:
+                position = done
+                continue
+            if span is not None and span.end > shown.end:
                 yield Piece(span=span)
-                shown = span.end
+                shown = span
             length = end - position
             done, repeats_sentences = end, whole
             position = self._overlapping(text, starts, position, end, whole=whole)

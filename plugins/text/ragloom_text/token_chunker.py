@@ -79,6 +79,7 @@ class TokenChunker:
         tokens = [start for start, _ in counter.spans(text)]
         edges = _Edges(text)
         position = done = 0
+        begun = -1
         allowed = self._size
         last = len(text.rstrip())
         while done < last:
@@ -86,11 +87,12 @@ class TokenChunker:
             allowed = min(self._size, allowed + allowed // 8 + 1)
             end, allowed = self._end(text, tokens, (position, done), allowed, budgets, edges)
             span = _shown(text, position, end, done)
-            if position < done and (span is None or span.end <= done):
+            if position < done and (span is None or span.end <= done or span.start <= begun):
                 position = done  # What follows is too long for anything to be repeated before it.
                 continue
             if span is not None:
                 yield Piece(span=span)
+                begun = span.start
                 end = span.end
             done = end
             position = self._overlapping(text, tokens, position, end, counter)

@@ -6,7 +6,8 @@ import click
 import pytest
 
 from ragloom.cli import COMMANDS, cli
-from ragloom.cli._group import Command, CommandSpec, LazyGroup
+from ragloom.cli._group import Command, LazyGroup
+from ragloom.hookspecs import CommandSpec
 
 
 def test_help_lists_every_command_and_imports_none():

@@ -196,9 +196,9 @@ def test_the_keys_in_ragloom_yaml_are_judged_alike(project, load):
 
 
 def test_the_users_file_is_judged_alike(user, load):
-    put(user, "rag: {sotre: file}\n")
+    put(user, "rag: {stor: file}\n")
 
-    with pytest.raises(ConfigError, match=r"agents\.yaml:1: rag: unknown key 'sotre'"):
+    with pytest.raises(ConfigError, match=r"agents\.yaml:1: rag: unknown key 'stor'"):
         load()
 
 

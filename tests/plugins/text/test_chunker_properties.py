@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragloom import Chunker, Document, Source, TokenCounter
+from ragloom import Chunker, Document, Source, SourceError, TokenCounter
 from ragloom.chunking import make_chunks
 from ragloom.counting import counter as counter_by_name
 from ragloom.decoding import read_document
@@ -186,14 +186,11 @@ def test_tokens(
 
 @given(TEXTS, st.sampled_from(["utf-16-le", "gb18030", "utf-8-sig"]))
 def test_bytes_are_exact_in_every_encoding(text: str, encoding: str) -> None:
-    if encoding == "gb18030" and not text.isascii() and "\0" in text:
-        return
     mark = b"\xff\xfe" if encoding == "utf-16-le" else b""
     content = mark + text.encode(encoding)
     try:
         document = read_document(Source(uri="a", path=Path("a")), content, media_type="text/plain")
-    except Exception as error:  # noqa: BLE001 - binary by chance
-        assert "binary" in str(error) or "fits" in str(error)  # noqa: PT017
+    except SourceError:  # Control characters enough to look binary.
         return
     chunker = SentenceChunker(size=40, overlap=10)
     chunks = make_chunks(

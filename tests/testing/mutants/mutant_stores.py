@@ -293,7 +293,7 @@ class LosesBackslashes(FileStore):
 class FiltersByLike(Filtering):
     def passes(self, chunk, condition):
         held = chunk.metadata.get(condition.field)
-        if condition.operator == ":" and isinstance(held, str) and "%" in condition.value:
+        if condition.operator == ":" and isinstance(held, str) and "%" in str(condition.value):
             return fnmatch.fnmatch(held, condition.value.replace("%", "*"))
         return super().passes(chunk, condition)
 

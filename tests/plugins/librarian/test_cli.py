@@ -1,0 +1,152 @@
+"""``ragloom librarian``, in processes of its own."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+QUESTION = "How do I log errors?"
+
+
+def ragloom(folder, *arguments, **variables):
+    return subprocess.run(
+        [sys.executable, "-m", "ragloom", *arguments],
+        cwd=folder,
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+        encoding="utf-8",
+    )
+
+
+def test_a_rebuild_says_what_it_did(bare):
+    first = ragloom(bare, "librarian", "rebuild")
+    assert re.fullmatch(
+        r"12 files indexed, 0 skipped, 0 removed, 75 chunks created \(75 embedded\), \d+\.\d s\n",
+        first.stdout,
+    )
+    assert "" == first.stderr
+
+    (bare / "docs" / "standards" / "logging.md").unlink()
+    file = bare / "docs" / "LLDs" / "done" / "0021-invoice-export.md"
+    file.write_text(file.read_text("utf-8") + "\n## New\n\nText.\n", "utf-8")
+    second = ragloom(bare, "librarian", "rebuild", "--incremental")
+
+    assert second.stdout.startswith(
+        "1 file indexed, 10 skipped, 1 removed, 5 chunks created (1 embedded)"
+    )
+
+
+def test_a_full_rebuild_reads_every_file_again(project):
+    done = ragloom(project, "librarian", "rebuild", "--full", "--json")
+
+    report = json.loads(done.stdout)
+    assert {"indexed": 12, "skipped": 0, "removed": 0, "failed": []} == report["files"]
+    assert {"created": 75, "embedded": 0, "total": 75} == report["chunks"]
+
+
+def test_full_and_incremental_exclude_each_other(project):
+    done = ragloom(project, "librarian", "rebuild", "--full", "--incremental")
+
+    assert 2 == done.returncode
+    assert "exclude each other" in done.stderr
+
+
+def test_without_folders_it_fails_with_one_line(tmp_path):
+    done = ragloom(tmp_path, "librarian", "rebuild")
+
+    assert (1, "") == (done.returncode, done.stdout)
+    assert 1 == len(done.stderr.splitlines())
+    assert "librarian.sources of ragloom.yaml" in done.stderr
+
+
+def test_folders_can_be_named(bare):
+    done = ragloom(bare, "librarian", "rebuild", "--source", "docs/standards")
+
+    assert done.stdout.startswith("5 files indexed")
+
+
+def test_a_query_shows_score_place_and_section(project):
+    done = ragloom(project, "librarian", "query", QUESTION)
+
+    rows = [line.split("\t") for line in done.stdout.splitlines()]
+    assert 3 == len(rows)
+    assert all(re.fullmatch(r"docs/\S+\.md:\d+-\d+", place) for _, place, _ in rows)
+    assert all(float(score) >= 0.7 for score, _, _ in rows)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "variables", "count"),
+    [
+        ((), {}, 3),
+        (("--top-n", "1"), {}, 1),
+        (("--threshold", "1"), {}, 0),
+        ((), {"RAGLOOM_LIBRARIAN_TOP_N": "2"}, 2),
+        (("--top-n", "3"), {"RAGLOOM_LIBRARIAN_TOP_N": "2"}, 3),
+    ],
+)
+def test_options_are_above_the_environment(project, arguments, variables, count):
+    done = ragloom(project, "librarian", "query", QUESTION, "--json", *arguments, **variables)
+
+    assert count == len(json.loads(done.stdout))
+
+
+def test_nothing_relevant_is_said_on_stderr(project):
+    done = ragloom(project, "librarian", "query", "Klingon localization")
+
+    assert (0, "") == (done.returncode, done.stdout)
+    assert "no document has a relevance of 0.70 or more" in done.stderr
+
+
+def test_an_option_out_of_range_is_one_line(project):
+    done = ragloom(project, "librarian", "query", QUESTION, "--threshold", "2")
+
+    assert 1 == done.returncode
+    assert "error: threshold: expected a number from 0 to 1, found 2.0\n" == done.stderr
+
+
+def test_without_a_command_it_shows_its_help(project):
+    done = ragloom(project, "librarian")
+
+    assert 2 == done.returncode
+    assert "ragloom librarian query" in done.stderr
+
+
+def test_the_progress_bar_counts_files_and_chunks_with_their_rate(bare):
+    pty = pytest.importorskip("pty")
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "ragloom", "librarian", "rebuild"],
+        cwd=bare,
+        stdout=subprocess.DEVNULL,
+        stderr=theirs,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "100"},
+    )
+    os.close(theirs)
+    written = b""
+    while True:
+        try:
+            some = os.read(ours, 65536)
+        except OSError:
+            break
+        if not some:
+            break
+        written += some
+    os.close(ours)
+    assert 0 == process.wait(60)
+
+    shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", written.decode())
+    assert re.search(r"reading files .*12/12 .*\d+/s", shown)
+    assert re.search(r"embedding chunks .*75/75", shown)
+
+
+def test_the_knowledge_base_is_served_with_the_other_spaces(project, host):
+    from ragloom import Workspace
+    from ragloom_librarian.knowledge_base import named_spaces
+
+    spaces = named_spaces(Workspace.open(project, host=host))
+    assert 75 == len(spaces["librarian"].snapshot())
