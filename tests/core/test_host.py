@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import pytest
 
 from ragloom import (
+    CommandSpec,
     ConfigError,
     MissingDependencyError,
     MissingExtra,

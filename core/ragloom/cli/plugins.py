@@ -1,4 +1,4 @@
-"""``ragloom plugins``."""
+"""``ragloom plugins``, ``ragloom plugins check`` and ``ragloom plugins new``."""
 
 from __future__ import annotations
 
@@ -17,29 +17,47 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 _STANDARD = "pip install 'ragloom[standard]'"
+# As ragloom.scaffold.KINDS, which is not imported for the help.
+_KINDS = ("store", "loader", "chunker", "embedder", "formatter", "reranker")
 
 
-@click.command(
+class _Plugins(Command, click.Group):
+    """Lists without a sub-command; its help shows both."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The options, then the commands."""
+        super().format_options(ctx, formatter)
+        self.format_commands(ctx, formatter)
+
+
+@click.group(
     "plugins",
-    cls=Command,
-    short_help="List the plugins, what they provide and what is missing.",
+    cls=_Plugins,
+    invoke_without_command=True,
+    subcommand_metavar="[COMMAND]",
+    short_help="List the plugins, what they provide and what is missing; check one, begin one.",
     epilog="""\b
 Examples:
   ragloom plugins
   ragloom plugins --json | jq '.[] | select(.status == "failed")'
-  RAGLOOM_DISABLED_PLUGINS=milvus ragloom plugins""",
+  RAGLOOM_DISABLED_PLUGINS=milvus ragloom plugins
+  ragloom plugins check ragloom-chroma
+  ragloom plugins new rst --kind loader""",
 )
 @json_option
 @common_options
-@click.pass_obj
-def command(session: Session, *, as_json: bool) -> None:
+@click.pass_context
+def command(ctx: click.Context, *, as_json: bool) -> None:
     """List the plugins: name, distribution, version, status, and the parts that they provide.
 
     For a part that needs a package which is not installed, the pip command is shown; for a plugin
     that failed, why. A plugin is any installed package with an entry point in the group 'ragloom'.
     """
+    if ctx.invoked_subcommand is not None:
+        return
     from ragloom.cli._output import print_json, print_table
 
+    session = ctx.ensure_object(Session)
     found = session.host().plugins()
     if as_json:
         print_json([_as_json(plugin) for plugin in found])
@@ -60,6 +78,125 @@ def command(session: Session, *, as_json: bool) -> None:
     )
     if not any(plugin.status == "loaded" and plugin.provides for plugin in found):
         session.note(f"no plugin is there to read, embed or keep anything: {_STANDARD}")
+
+
+@command.command(
+    "check",
+    cls=Command,
+    short_help="Hold an installed plugin to the contract.",
+    epilog="""\b
+Examples:
+  ragloom plugins check ragloom-chroma
+  ragloom plugins check ragloom-qdrant --option qdrant.url=http://127.0.0.1:6333
+  ragloom plugins check my-loader --sample page.mine
+  ragloom plugins check my-store -- -x --tb=short""",
+)
+@click.argument("distribution")
+@click.argument("pytest_arguments", nargs=-1, type=click.UNPROCESSED, metavar="[-- PYTEST…]")
+@click.option(
+    "--option",
+    "options",
+    metavar="PART.KEY=VALUE",
+    multiple=True,
+    help="A setting of a part. May be given more than once.",
+)
+@click.option(
+    "--sample",
+    "samples",
+    metavar="FILE",
+    multiple=True,
+    type=click.Path(exists=True, dir_okay=False, resolve_path=True),
+    help="A file for the loaders that read its ending. May be given more than once.",
+)
+@click.option(
+    "--deviation",
+    "deviations",
+    metavar="[PART:]RULE=REASON",
+    multiple=True,
+    help="A rule that a part knowingly breaks, and why: it must fail then. May be given more than once.",
+)
+@common_options
+@click.pass_context
+def check(
+    ctx: click.Context,
+    *,
+    distribution: str,
+    pytest_arguments: tuple[str, ...],
+    options: tuple[str, ...],
+    samples: tuple[str, ...],
+    deviations: tuple[str, ...],
+) -> None:
+    """Run the tests of ragloom.testing on every part that DISTRIBUTION offers; no test file is needed.
+
+    DISTRIBUTION is the installed package, such as 'ragloom-chroma'. Parts are made with their
+    default settings and those of --option. What follows '--' is given to pytest. The exit code is 0
+    when every rule holds.
+    """
+    from ragloom.cli._checking import run_contracts
+
+    ctx.exit(
+        run_contracts(
+            distribution,
+            options=[_setting(text) for text in options],
+            deviations=dict(_pair("--deviation", text) for text in deviations),
+            samples=samples,
+            pytest_arguments=pytest_arguments,
+        )
+    )
+
+
+@command.command(
+    "new",
+    cls=Command,
+    short_help="Begin a plugin: a package that passes its own tests.",
+    epilog="""\b
+Examples:
+  ragloom plugins new rst --kind loader
+  ragloom plugins new redis --kind store --into ~/src""",
+)
+@click.argument("name")
+@click.option(
+    "--kind", type=click.Choice(_KINDS), required=True, help="What the plugin offers."
+)
+@click.option(
+    "--into",
+    "folder",
+    metavar="DIR",
+    type=click.Path(exists=True, file_okay=False),
+    default=".",
+    show_default=True,
+    help="Where the package's folder is made.",
+)
+@common_options
+@click.pass_obj
+def new(session: Session, *, name: str, kind: str, folder: str) -> None:
+    """Write a complete package 'ragloom-NAME': entry point, code that works, contract test, README, CI.
+
+    The folder must not exist yet; nothing is ever overwritten.
+    """
+    from pathlib import Path
+
+    from ragloom.scaffold import write_plugin
+
+    target, *made = write_plugin(name, kind, Path(folder))
+    for path in made:
+        click.echo(path.as_posix())
+    session.note(f"next: pip install -e '{target.as_posix()}[test]' && pytest {target.as_posix()}")
+
+
+def _pair(option: str, text: str) -> tuple[str, str]:
+    key, sign, value = text.partition("=")
+    if not sign or not key or not value:
+        raise click.UsageError(f"{option} {text!r} must be written KEY=VALUE")
+    return key, value
+
+
+def _setting(text: str) -> tuple[str, str, str]:
+    key, value = _pair("--option", text)
+    part, dot, name = key.rpartition(".")
+    if not dot:
+        raise click.UsageError(f"--option {text!r} must be written PART.KEY=VALUE")
+    return part, name, value
 
 
 def _extras(plugin: PluginInfo) -> list[str]:

@@ -54,7 +54,7 @@ KINDS: Final[Mapping[str, _Kind]] = {
         fixture="make_store",
         value="partial($class_name, $options())",
         imports="from functools import partial\n",
-        more="\n\nclass Test$class_name" + "Agrees(StoreAgreement):\n    @pytest.fixture\n"
+        more="\n\nclass Test${class_name}Agrees(StoreAgreement):\n    @pytest.fixture\n"
         "    def make_store(self):\n        return partial($class_name, $options())\n",
         use="```sh\nragloom index docs/ --store $name\n```",
     ),
@@ -93,7 +93,7 @@ KINDS: Final[Mapping[str, _Kind]] = {
         option="shortest: int = 3",
         option_doc="shortest: Letters of the shortest word that counts.",
         fixture="reranker",
-        use='```sh\nragloom search "a question" docs/ --rerank $name\n```',
+        use='```sh\nragloom search "a question" docs/ --reranker $name\n```',
     ),
 }
 """The kinds of plugins that can be begun."""

@@ -1,0 +1,89 @@
+"""Runs the contracts of an installed plugin, in a process of their own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, entry_points
+from importlib.metadata import distribution as installed
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+from ragloom._spelling import did_you_mean
+from ragloom.errors import MissingDependencyError, PluginError
+from ragloom.hookspecs import PROJECT
+
+__all__ = ["run_contracts"]
+
+_MODULE: Final = """\
+from ragloom.testing.checking import Check, contract_classes
+
+globals().update(contract_classes(Check(**{check!r})))
+"""
+
+
+def run_contracts(
+    distribution: str,
+    *,
+    options: Sequence[tuple[str, str, str]] = (),
+    deviations: Mapping[str, str] | None = None,
+    samples: Sequence[str] = (),
+    pytest_arguments: Sequence[str] = (),
+) -> int:
+    """Run them with pytest, whose report goes to stdout.
+
+    Args:
+        distribution: An installed package.
+        options: Part, key and value of each setting.
+        deviations: Reasons by ``[PART:]RULE``.
+        samples: Files for loaders.
+        pytest_arguments: More, for pytest.
+
+    Returns:
+        0 when every rule holds, 1 otherwise.
+
+    Raises:
+        MissingDependencyError: pytest or hypothesis is not installed.
+        PluginError: The distribution is not installed, or has no plugin.
+    """
+    for module in ("pytest", "hypothesis"):
+        if find_spec(module) is None:
+            raise MissingDependencyError(module, "ragloom[testing]", "'ragloom plugins check'")
+    _refuse_what_is_no_plugin(distribution)
+    settings: dict[str, dict[str, str]] = {}
+    for part, key, value in options:
+        settings.setdefault(part, {})[key] = value
+    check = {
+        "distribution": distribution,
+        "options": settings,
+        "deviations": dict(deviations or {}),
+        "samples": list(samples),
+    }
+    with tempfile.TemporaryDirectory(prefix="ragloom-check-") as folder:
+        module = Path(folder, "test_contracts.py")
+        module.write_text(_MODULE.format(check=check), "utf-8")
+        # An empty configuration of its own: that of the folder one happens to be in says nothing here.
+        Path(folder, "pytest.ini").write_text("[pytest]\n", "utf-8")
+        command = [
+            *(sys.executable, "-m", "pytest", str(module), "-q", "-rsxX", "--no-header"),
+            *("-c", str(Path(folder, "pytest.ini")), "-p", "no:cacheprovider"),
+            *pytest_arguments,
+        ]
+        return 1 if subprocess.run(command, check=False).returncode else 0  # noqa: S603 - as given
+
+
+def _refuse_what_is_no_plugin(distribution: str) -> None:
+    points = entry_points(group=PROJECT)
+    names = sorted({point.dist.name for point in points if point.dist is not None})
+    hint = did_you_mean(distribution, names) or f"; there are: {', '.join(names)}"
+    try:
+        found = installed(distribution).entry_points.select(group=PROJECT)
+    except PackageNotFoundError as error:
+        raise PluginError(f"no package {distribution!r} is installed here{hint}") from error
+    if not found:
+        raise PluginError(
+            f"the package {distribution!r} has no entry point in the group {PROJECT!r}{hint}"
+        )
