@@ -58,6 +58,7 @@ def embedder_counter() -> TokenCounter:
     tokenizer.no_truncation()
     tokenizer.no_padding()
     counter = counter_for("bundled", tokenizer)
+    counter.additive = True  # TMP
     return counter
 
 

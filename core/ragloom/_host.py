@@ -294,7 +294,7 @@ class PluginHost:
                 raise PluginError(f"{_COMMANDS} must map {name!r} to a CommandSpec, not {spec!r}")
             for other in self._plugins:
                 if name in other.commands:
-                    raise PluginError(f"the command {name!r} is {other.owner}'s already")
+                    raise PluginError(f"the command {name!r} belongs to {other.owner}")
         return offered
 
     def _make(self, kind: Kind, name: str, options: Mapping[str, object] | None) -> object:

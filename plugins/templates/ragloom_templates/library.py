@@ -15,7 +15,7 @@ from ragloom.decoding import decode
 from ragloom.indexing import Progress
 from ragloom.snapshot import Snapshot, current_generation
 from ragloom.types import FailedFile, IndexReport, Metadata
-from ragloom_templates.matching import Index
+from ragloom_templates.matching import Index, embed_problem
 from ragloom_templates.parsing import parse
 from ragloom_templates.settings import FALLBACK, TemplateSettings, read_settings
 from ragloom_templates.space import TemplateSpace, identify
@@ -174,7 +174,7 @@ class TemplateLibrary:
         most = self.settings.top_k if top_k is None else top_k
         names = {uri: name for name, uri in self._ids.items()}
         found: list[TemplateMatch] = []
-        for fit in index.fits(query, embedder.embed_query(query), where=where):
+        for fit in index.fits(query, embed_problem(query, embedder), where=where):
             if fit.score < least or len(found) >= most:
                 break
             template = self._load(names.get(fit.uri, ""))

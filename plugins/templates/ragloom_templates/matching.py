@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from math import log, log1p, tanh
 
 import numpy as np
@@ -13,12 +14,13 @@ import numpy.typing as npt
 
 from ragloom.chunking import embedded_text
 from ragloom.filters import matches
-from ragloom.protocols import Embeddings
+from ragloom.protocols import Embedder, Embeddings
+from ragloom.sentences import sentence_starts
 from ragloom.snapshot import Snapshot
 from ragloom.types import Condition
 from ragloom_templates.chunker import is_lead
 
-__all__ = ["CURVE", "Curve", "Fit", "Index"]
+__all__ = ["CURVE", "Curve", "Fit", "Index", "embed_problem"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +57,7 @@ CURVE = Curve(bias=-2.20, cosine_weight=27.75, words_weight=1.29)
 template fits, with 1,053 public templates: 0.65 is passed by 1 in 20 of the latter."""
 
 _EXAMINED = 50
+_SENTENCES = 4  # embedded one by one; each costs as much as the whole problem
 _SATURATION = 1.2  # BM25's k1
 
 
@@ -65,7 +68,9 @@ class Fit:
     Attributes:
         uri: The template's file.
         score: 0 to 1: :data:`CURVE` of the two below.
-        cosine: The mean of two: that of the head alone, and that of the best part with its head.
+        cosine: The mean of two: that of the head alone, and that of the best part with its head. Of a
+            problem of several sentences it is the mean once more: of that with the whole problem, and
+            of that with the sentence which is nearest.
         words: BM25 of the problem's words in the best part and its head, without a norm for the
             length, which is about the same for all. Each word's weight is its inverse document
             frequency over the largest that there can be, so that the sum means the same in a small
@@ -76,6 +81,15 @@ class Fit:
     score: float
     cosine: float
     words: float
+
+
+def embed_problem(problem: str, embedder: Embedder) -> Embeddings:
+    """``(n, d)`` float32: the whole problem and, where it has several, its first sentences."""
+    edges = sorted({0, *sentence_starts(problem, 0, len(problem)), len(problem)})
+    parts = [problem[start:end].strip() for start, end in pairwise(edges)]
+    sentences = [part for part in parts if part][:_SENTENCES]
+    texts = [problem, *sentences] if len(sentences) > 1 else [problem]
+    return np.stack([embedder.embed_query(text) for text in texts])
 
 
 class Index:
@@ -92,7 +106,7 @@ class Index:
     def fits(
         self,
         problem: str,
-        vector: Embeddings,
+        vectors: Embeddings,
         *,
         where: Sequence[Condition] = (),
         curve: Curve | None = None,
@@ -102,7 +116,7 @@ class Index:
 
         Args:
             problem: In words.
-            vector: ``(d,)`` float32: the problem, embedded.
+            vectors: ``(n, d)`` float32 from :func:`embed_problem`.
             where: Conditions that every template passes.
             curve: Instead of :data:`CURVE`.
             examined: Templates, best cosine first, whose words are compared.
@@ -116,7 +130,9 @@ class Index:
         if not files or not problem.strip():
             return []
         curve = curve or CURVE
-        cosines, rows = self._best(snapshot.cosines(vector))
+        whole, rows = self._best(snapshot.cosines(vectors[0]))
+        sentences = [self._best(snapshot.cosines(vector))[0] for vector in vectors[1:]]
+        cosines = (whole + np.max(sentences, axis=0)) / 2 if sentences else whole
         order = sorted(files, key=lambda number: (-cosines[number], number))[:examined]
         weights = self._weights(problem)
         found: list[Fit] = []
