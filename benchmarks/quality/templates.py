@@ -48,12 +48,13 @@ DIRS = {
 THRESHOLD = 0.65
 PASSED = 0.07  # share of everyday questions that get past the threshold
 CANDIDATES = 200  # templates that a problem chooses among
+FEATURES = 3
 STEPS = 50  # of Newton's method
 RIDGE = 1e-4
 SMALLEST_STEP = 1e-9
 
 Rows = npt.NDArray[np.float64]
-"""``(n, 2)``: cosine and words of a problem's candidates."""
+"""``(n, 3)``: cosine, words and the negated logarithm of the parts, of a problem's candidates."""
 
 
 def collections(prompts: Path) -> dict[str, TemplateLibrary]:
@@ -103,7 +104,7 @@ def candidates(library: TemplateLibrary, problem: Problem) -> tuple[Rows, int | 
     found = index.fits(problem.problem, vectors, examined=CANDIDATES)
     right = None if problem.template is None else uri_of(problem.template, library)
     place = next((row for row, fit in enumerate(found) if fit.uri == right), None)
-    return np.array([(fit.cosine, fit.words) for fit in found]), place
+    return np.array([(fit.cosine, fit.words, -log(fit.parts)) for fit in found]), place
 
 
 def fit_curve(
@@ -124,12 +125,13 @@ def fit_curve(
         bias=_logit(THRESHOLD) - float(np.quantile(best, 1 - PASSED)) + log(templates),
         cosine_weight=float(weights[0]),
         words_weight=float(weights[1]),
+        parts_weight=float(weights[2]),
     )
 
 
 def conditional_logit(choices: Sequence[tuple[Rows, int, float]]) -> npt.NDArray[np.float64]:
     """The weights under which what was chosen is the likeliest: Newton's method, steps halved."""
-    weights = np.zeros(2)
+    weights = np.zeros(FEATURES)
     reached, gradient, curvature = likelihood(weights, choices)
     for _ in range(STEPS):
         step = np.linalg.solve(curvature, gradient)
@@ -149,7 +151,7 @@ def likelihood(
     """The log-likelihood of the choices, with a small ridge, its gradient and its negated Hessian."""
     value = -RIDGE * float(weights @ weights) / 2
     gradient = -RIDGE * weights
-    curvature = RIDGE * np.eye(2)
+    curvature = RIDGE * np.eye(FEATURES)
     for rows, place, share in choices:
         utility = rows @ weights
         utility -= utility.max()

@@ -148,7 +148,7 @@ class Space(Wiring):
         Raises:
             NotIndexedError: There is neither.
         """
-        if not self.directory.is_dir():
+        if not self.directory.is_dir() and self.store.read != "native":
             message = f"nothing is indexed in {self.name!r} yet: run 'ragloom index'"
             raise NotIndexedError(message)
         self._prepare()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["EmbeddingOptions", "PartOptions", "RagloomRetriever"]
 
-_REQUIRES = ("llama_index.core",)
+_REQUIRES = ("llama_index",)
 _EXTRA = "ragloom[llamaindex]"
 
 

@@ -86,10 +86,18 @@ class Parsed:
     blocks: list[Block]
 
 
+class _BlockParser(MarkdownIt):
+    """markdown-it-py without what only a renderer needs of a link's definition."""
+
+    def normalizeLink(self, url: str) -> str:  # noqa: N802 - overrides
+        """The address as it is; whether it may stand there does not depend on its escapes."""
+        return url
+
+
 @cache
 def _parser() -> MarkdownIt:
     """markdown-it-py for CommonMark, blocks only."""
-    parser = MarkdownIt("commonmark", {"maxNesting": _DEEPEST})
+    parser = _BlockParser("commonmark", {"maxNesting": _DEEPEST})
     parser.core.ruler.enableOnly(["block"])
     _gate_rules(parser)
     return parser

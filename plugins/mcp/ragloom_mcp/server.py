@@ -14,7 +14,8 @@ from mcp import MCPError
 from mcp.server import Server, ServerRequestContext
 from mcp.server.stdio import stdio_server
 
-from ragloom import Json, RagloomError, __version__
+import ragloom
+from ragloom import Json, RagloomError
 from ragloom_mcp.shelf import Shelf
 from ragloom_mcp.tools import TOOLS, Answer, call
 
@@ -72,7 +73,7 @@ def make_server(shelf: Shelf, *, timeout: float = _TIMEOUT) -> Server[dict[str, 
 
     return Server(
         "ragloom",
-        version=__version__,
+        version=ragloom.__version__,
         instructions=_INSTRUCTIONS,
         on_list_tools=list_tools,
         on_call_tool=call_tool,

@@ -105,7 +105,7 @@ def test_a_missing_folder_is_one_line_and_leaves_nothing_behind(run, workspace):
 @pytest.mark.parametrize(
     ("arguments", "legal"),
     [
-        (("--mode", "fuzzy"), "'hybrid', 'dense', 'lexical'"),
+        (("--mode", "fuzzy"), "'hybrid', 'rrf', 'dense', 'lexical'"),
         (("--top-k", "0"), "x>=1"),
         (("--top-k", "many"), "integer"),
         (("--min-relevance", "2"), "0<=x<=1"),

@@ -37,7 +37,7 @@ def test_a_rebuild_says_what_it_did(bare):
     second = ragloom(bare, "librarian", "rebuild", "--incremental")
 
     assert second.stdout.startswith(
-        "1 file indexed, 10 skipped, 1 removed, 5 chunks created (1 embedded)"
+        "1 file indexed, 10 skipped, 1 removed, 4 chunks created (1 embedded)"
     )
 
 

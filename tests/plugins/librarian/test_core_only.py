@@ -7,6 +7,7 @@ import sys
 import sysconfig
 import venv
 from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
@@ -62,9 +63,9 @@ def core(tmp_path_factory, wheel):
             if file.parts[0] not in ("..", "__pycache__")
         }
         for top in sorted(tops):
-            place = os.path.join(packages, top)
-            if not os.path.lexists(place):
-                os.symlink(found.locate_file(top), place)
+            place = Path(packages, top)
+            if not place.exists():
+                place.symlink_to(str(found.locate_file(top)))
     return f"{scripts}/python", packages
 
 

@@ -1,7 +1,5 @@
 """Files given by hand first, then what was found, each once."""
 
-import os
-
 import pytest
 
 from ragloom import SourceError
@@ -41,7 +39,7 @@ def test_040_manual_files_come_first_and_win(folder):
 @pytest.mark.parametrize("given", ["./a.md", "sub/../a.md", "{root}/a.md", "link.md"])
 def test_duplicates_are_told_by_their_resolved_path(folder, given):
     (folder / "sub").mkdir()
-    os.symlink(folder / "a.md", folder / "link.md")
+    (folder / "link.md").symlink_to(folder / "a.md")
 
     merged = merge_context(["a.md", given.format(root=folder)], [document("a.md")], root=folder)
 

@@ -58,7 +58,7 @@ def test_nodes_are_passages_with_their_place(space):
 
     best = nodes[0]
     assert best.score >= 0.7
-    assert sorted((node.score for node in nodes), reverse=True)[0] == max(n.score for n in nodes)
+    assert 3 == len(nodes)
     path = space.workspace.root / best.metadata["file_path"]
     text = path.read_bytes().decode()
     assert best.node.text == text[best.node.start_char_idx : best.node.end_char_idx]

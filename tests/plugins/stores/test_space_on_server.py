@@ -1,0 +1,84 @@
+"""A whole space whose chunks are on a Milvus server, which answers the searches itself."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from ragloom import PluginHost, Workspace
+from ragloom.config import Part, Settings, SpaceSettings
+from ragloom.filters import parse_condition
+from ragloom.testing.fakes import hashing_provider
+
+pytest.importorskip("pymilvus", reason="pymilvus is not installed")
+pytest.importorskip("markdown_it", reason="the example docs are Markdown")
+
+pytestmark = pytest.mark.server
+
+QUERY = "log levels and error handling in a service"
+
+
+@pytest.fixture
+def open_space(tmp_path, root, make_plugin):
+    """The same files, with the store of one's choice, as a fresh process would open them."""
+    import ragloom_local
+    import ragloom_markdown
+    import ragloom_milvus
+
+    folder = tmp_path / "files"
+    shutil.copytree(root / "examples" / "docs" / "observability", folder)
+
+    def make(name, **options):
+        host = PluginHost(
+            {
+                "hashing": make_plugin(embedders=[hashing_provider()]),
+                "local": ragloom_local,
+                "markdown": ragloom_markdown,
+                "milvus": ragloom_milvus,
+            }
+        )
+        settings = SpaceSettings(
+            embedder=Part(name="hashing"), store=Part(name=name, options=options)
+        )
+        workspace = Workspace(folder, settings=Settings(defaults=settings), host=host)
+        return workspace.space(f"on-{name}")
+
+    return make
+
+
+@pytest.mark.parametrize("server", ["milvus_lite_server", "milvus_server"])
+def test_the_server_answers_as_the_snapshot_does(open_space, request, server):
+    uri = request.getfixturevalue(server)
+    options = {"uri": uri, "collection": f"space_{server}"}
+    with open_space("sqlite") as local:
+        local.index()
+        expected = local.search(QUERY, min_relevance=0.0, top_k=8).hits
+        where = [parse_condition("path under pillars")]
+        filtered = local.search(QUERY, min_relevance=0.0, top_k=8, where=where).hits
+
+    with open_space("milvus", **options) as space:
+        assert space.index().embedded == len(local.snapshot())
+        assert space.store.read == "native"
+        found = space.search(QUERY, min_relevance=0.0, top_k=8).hits
+        assert [hit.chunk.id for hit in found] == [hit.chunk.id for hit in expected]
+        narrowed = space.search(QUERY, min_relevance=0.0, top_k=8, where=where).hits
+        assert [hit.chunk.id for hit in narrowed] == [hit.chunk.id for hit in filtered]
+
+    path = local.workspace.root / "pillars" / "logging.md"
+    path.write_text("# Zebras\n\nA zebra crossed the road.\n", "utf-8")
+    with open_space("milvus", **options) as space:
+        assert space.index().updated == ("pillars/logging.md",)
+        best = space.search("zebra crossed", min_relevance=0.0).hits[0]
+        assert best.chunk.uri == "pillars/logging.md"
+
+    # Another machine, without a snapshot, makes one from the server.
+    shutil.rmtree(local.workspace.root / ".ragloom")
+    with open_space("milvus", **options) as space:
+        chunks = space.repair()
+        assert chunks == len(space.snapshot())
+        assert space.search("zebra crossed", min_relevance=0.0).hits[0].chunk.id == best.chunk.id
+        assert space.index().embedded == 0
+        space.store.open(space=space.name, dimension=64, directory=space.directory)
+        space.store.drop()
+        space.store.close()
