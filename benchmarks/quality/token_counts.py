@@ -20,14 +20,18 @@ from pathlib import Path
 from ragloom.counting import counter
 
 STRETCH = 3000
+LEAST = 20_000  # characters that make a collection
 
 
 def collections(folder: Path) -> Iterator[tuple[str, list[str]]]:
-    """Name and texts of every collection."""
+    """Name and documents of every collection; queries are no documents."""
     for path in sorted(folder.rglob("*")):
         name = str(path.relative_to(folder))
         texts: list[str] = []
-        if path.name.endswith((".jsonl", ".jsonl.gz")):
+        if path.is_dir():
+            files = sorted(file for file in path.glob("*.md") if file.name != "README.md")
+            texts = [file.read_text(encoding="utf-8", errors="replace") for file in files]
+        elif path.name.endswith((".jsonl", ".jsonl.gz")) and "queries" not in path.name:
             opened = gzip.open if path.suffix == ".gz" else open
             with opened(path, "rt", encoding="utf-8") as lines:
                 texts = [text for line in lines if (text := text_of(json.loads(line)))]
@@ -35,9 +39,7 @@ def collections(folder: Path) -> Iterator[tuple[str, list[str]]]:
             with zipfile.ZipFile(path) as archive:
                 names = sorted(name for name in archive.namelist() if name.endswith(".md"))
                 texts = [archive.read(name).decode("utf-8", "replace") for name in names]
-        elif path.suffix == ".md" and path.name != "README.md":
-            texts = [path.read_text(encoding="utf-8", errors="replace")]
-        if sum(map(len, texts)) > 20_000:
+        if sum(map(len, texts)) > LEAST:
             yield name, texts
 
 

@@ -57,9 +57,7 @@ def embedder_counter() -> TokenCounter:
     tokenizer = Tokenizer.from_file(str(folder / "model" / "tokenizer.json"))
     tokenizer.no_truncation()
     tokenizer.no_padding()
-    counter = counter_for("bundled", tokenizer)
-    counter.additive = True  # TMP
-    return counter
+    return counter_for("bundled", tokenizer)
 
 
 def parts() -> tuple[dict[str, Loader], dict[str, Chunker]]:

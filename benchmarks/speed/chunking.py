@@ -3,9 +3,9 @@
     python benchmarks/speed/chunking.py FOLDER_OR_ZIP… [--json FILE]
 
 For each chunker prints megabytes a second over all Markdown of the arguments (source code for the
-chunker ``code``: this Python's standard library), best of three, in processor time: of cutting alone, and with ids,
-lines, bytes and tokens made. Then milliseconds for one document of 10,000 lines, made of the same
-files. Token limits are those of the bundled model.
+chunker ``code``: this Python's standard library), best of three, in processor time: of cutting
+alone, and with ids, lines, bytes and tokens made. Then milliseconds for one document of 10,000
+lines, made of the same files. Token limits are those of the bundled model.
 """
 
 from __future__ import annotations

@@ -45,7 +45,9 @@ class Provider(Generic[T_co]):
     """A part that a plugin offers.
 
     Attributes:
-        name: How settings name it; unique among parts of its kind.
+        name: How settings name it; unique among parts of its kind. Where ``options`` has the fields
+            ``part`` and ``options``, it stands for a family: ``name:X`` is ``name`` with ``part: X``, and
+            settings that are no field of its own are in ``options``.
         summary: One line for ``ragloom plugins``.
         create: Makes the part from an instance of ``options``. Import what is heavy here.
         options: A frozen dataclass whose fields are the legal settings, with types and defaults.

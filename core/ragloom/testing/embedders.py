@@ -111,8 +111,9 @@ class EmbedderContract(Contract, contract=True):
         """``truncated`` counts what was embedded only in part, and such a text is no error."""
         embedder.embed_passages(PASSAGES[:2])
         before = embedder.truncated
-        word = "retrieval "
-        text = word * (2 + 2 * embedder.max_tokens // max(1, embedder.counter.count(word)))
+        text = "retrieval of passages, "
+        while embedder.counter.count(text) <= 2 * embedder.max_tokens:
+            text += text
         vectors = embedder.embed_passages([text, "short"])
         assert vectors.shape == (2, embedder.dimension)
         assert np.linalg.norm(vectors, axis=1) == pytest.approx(1, abs=1e-3)

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ragloom import NoOptions, Provider, hookimpl
+from ragloom.hookspecs import CommandSpec
 from ragloom.protocols import Chunker, Loader
 
 if TYPE_CHECKING:
@@ -25,7 +26,16 @@ if TYPE_CHECKING:
     from ragloom_templates.settings import TemplateSettings
     from ragloom_templates.types import Template, TemplateMatch
 
-__all__ = ["HeadOptions", "Template", "TemplateLibrary", "TemplateMatch", "TemplateSettings"]
+__all__ = [
+    "HeadOptions",
+    "Template",
+    "TemplateLibrary",
+    "TemplateMatch",
+    "TemplateSettings",
+    "ragloom_chunkers",
+    "ragloom_commands",
+    "ragloom_loaders",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +101,17 @@ def ragloom_chunkers() -> Iterable[Provider[Chunker]]:
             options=HeadOptions,
         )
     ]
+
+
+@hookimpl
+def ragloom_commands() -> Mapping[str, CommandSpec]:
+    """Offer ``ragloom templates``."""
+    return {
+        "templates": CommandSpec(
+            target="ragloom_templates.cli:templates",
+            summary="Find the reasoning template that fits a problem.",
+        )
+    }
 
 
 _ON_FIRST_USE: Mapping[str, str] = {

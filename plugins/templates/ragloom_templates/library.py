@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
 from importlib.resources import files
 from pathlib import Path, PurePosixPath
@@ -15,7 +15,8 @@ from ragloom.decoding import decode
 from ragloom.indexing import Progress
 from ragloom.snapshot import Snapshot, current_generation
 from ragloom.types import FailedFile, IndexReport, Metadata
-from ragloom_templates.matching import Index, embed_problem
+from ragloom.walking import Found
+from ragloom_templates.matching import Index
 from ragloom_templates.parsing import parse
 from ragloom_templates.settings import FALLBACK, TemplateSettings, read_settings
 from ragloom_templates.space import TemplateSpace, identify
@@ -101,6 +102,11 @@ class TemplateLibrary:
             _log.warning("%s: skipped: %s", failed.path, failed.error)
         return report
 
+    def walk(self) -> Iterator[Found]:
+        """The files of the library as they are now, read or not; what was removed is left out."""
+        self.space.set_sources(self._sources())
+        return self.space.walk()
+
     def search(
         self,
         query: str,
@@ -174,7 +180,7 @@ class TemplateLibrary:
         most = self.settings.top_k if top_k is None else top_k
         names = {uri: name for name, uri in self._ids.items()}
         found: list[TemplateMatch] = []
-        for fit in index.fits(query, embed_problem(query, embedder), where=where):
+        for fit in index.fits(query, embedder.embed_query(query), where=where):
             if fit.score < least or len(found) >= most:
                 break
             template = self._load(names.get(fit.uri, ""))

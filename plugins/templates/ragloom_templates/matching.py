@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from math import log, log1p, tanh
 
 import numpy as np
@@ -14,26 +13,23 @@ import numpy.typing as npt
 
 from ragloom.chunking import embedded_text
 from ragloom.filters import matches
-from ragloom.protocols import Embedder, Embeddings
-from ragloom.sentences import sentence_starts
+from ragloom.protocols import Embeddings
 from ragloom.snapshot import Snapshot
 from ragloom.types import Condition
 from ragloom_templates.chunker import is_lead
 
-__all__ = ["CURVE", "Curve", "Fit", "Index", "embed_problem"]
+__all__ = ["CURVE", "Curve", "Fit", "Index"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Curve:
     """Turns what is measured of a problem and a template into a score.
 
-    ``score = 1 / (1 + exp(-(bias + cosine_weight * cosine + words_weight * words
-    - parts_weight * ln(parts) - ln(templates))))``: a logistic curve (Platt, "Probabilistic Outputs for
-    Support Vector Machines", 1999) over odds that are corrected twice for having looked for the best.
-    Of two templates with equally good parts the shorter one is the likelier, and any one of many
-    templates is less likely to be the one that fits. So the promise of :data:`CURVE` holds for small
-    libraries and for large ones: measured with 10 to 1,053 templates, what 1 in 20 off-topic questions
-    reach grows by 0.96 to 1.02 times the logarithm of their number.
+    ``score = 1 / (1 + exp(-(bias + cosine_weight * cosine + words_weight * words - ln(templates))))``: a
+    logistic curve (Platt, "Probabilistic Outputs for Support Vector Machines", 1999) over odds that are
+    divided by the number of templates, as any one of many is less likely to be the one that fits. So
+    the promise of :data:`CURVE` holds for small libraries and for large ones: measured with 10 to 1,053
+    templates, what 1 in 20 off-topic questions reach grows by 0.96 to 1.02 times that logarithm.
 
     A template is no passage that answers, so core's calibration of relevance does not hold for it.
 
@@ -41,27 +37,24 @@ class Curve:
         bias: The constant term.
         cosine_weight: Weight of :attr:`Fit.cosine`.
         words_weight: Weight of :attr:`Fit.words`.
-        parts_weight: Weight of the logarithm of :attr:`Fit.parts`.
     """
 
     bias: float
     cosine_weight: float
     words_weight: float
-    parts_weight: float
 
-    def score(self, cosine: float, words: float, parts: int, templates: int) -> float:
+    def score(self, cosine: float, words: float, templates: int) -> float:
         """0 to 1, higher is better, of a template in a library of so many."""
         evidence = self.cosine_weight * cosine + self.words_weight * words
-        logit = self.bias + evidence - self.parts_weight * log(parts) - log(templates)
+        logit = self.bias + evidence - log(templates)
         return (1 + tanh(logit / 2)) / 2  # the same, and never too large to work out
 
 
-CURVE = Curve(bias=-1.67, cosine_weight=28.84, words_weight=1.25, parts_weight=1.2)
-"""Fitted by ``benchmarks/quality/templates.py --fit`` on 306 problems and on 246 questions that no
-template fits, with 1,053 public templates: 0.65 is passed by 7 in 100 of the latter."""
+CURVE = Curve(bias=-2.20, cosine_weight=27.75, words_weight=1.29)
+"""Fitted by ``benchmarks/quality/templates.py --fit`` on 305 problems and on 246 questions that no
+template fits, with 1,053 public templates: 0.65 is passed by 1 in 20 of the latter."""
 
 _EXAMINED = 50
-_SENTENCES = 4  # embedded one by one; each costs as much as the whole problem
 _SATURATION = 1.2  # BM25's k1
 
 
@@ -72,30 +65,17 @@ class Fit:
     Attributes:
         uri: The template's file.
         score: 0 to 1: :data:`CURVE` of what follows.
-        cosine: The mean of two: that of the head alone, and that of the best part with its head. Of a
-            problem of several sentences it is the mean once more: of that with the whole problem, and
-            of that with the sentence which is nearest.
+        cosine: The mean of two: that of the head alone, and that of the best part with its head.
         words: BM25 of the problem's words in the best part and its head, without a norm for the
             length, which is about the same for all. Each word's weight is its inverse document
             frequency over the largest that there can be, so that the sum means the same in a small
             library and in a large one.
-        parts: Chunks of the template.
     """
 
     uri: str
     score: float
     cosine: float
     words: float
-    parts: int
-
-
-def embed_problem(problem: str, embedder: Embedder) -> Embeddings:
-    """``(n, d)`` float32: the whole problem and, where it has several, its first sentences."""
-    edges = sorted({0, *sentence_starts(problem, 0, len(problem)), len(problem)})
-    parts = [problem[start:end].strip() for start, end in pairwise(edges)]
-    sentences = [part for part in parts if part][:_SENTENCES]
-    texts = [problem, *sentences] if len(sentences) > 1 else [problem]
-    return np.stack([embedder.embed_query(text) for text in texts])
 
 
 class Index:
@@ -112,7 +92,7 @@ class Index:
     def fits(
         self,
         problem: str,
-        vectors: Embeddings,
+        vector: Embeddings,
         *,
         where: Sequence[Condition] = (),
         curve: Curve | None = None,
@@ -122,7 +102,7 @@ class Index:
 
         Args:
             problem: In words.
-            vectors: ``(n, d)`` float32 from :func:`embed_problem`.
+            vector: ``(d,)`` float32: the problem, embedded.
             where: Conditions that every template passes.
             curve: Instead of :data:`CURVE`.
             examined: Templates, best cosine first, whose words are compared.
@@ -136,18 +116,15 @@ class Index:
         if not files or not problem.strip():
             return []
         curve = curve or CURVE
-        whole, rows = self._best(snapshot.cosines(vectors[0]))
-        sentences = [self._best(snapshot.cosines(vector))[0] for vector in vectors[1:]]
-        cosines = (whole + np.max(sentences, axis=0)) / 2 if sentences else whole
+        cosines, rows = self._best(snapshot.cosines(vector))
         order = sorted(files, key=lambda number: (-cosines[number], number))[:examined]
         weights = self._weights(problem)
         found: list[Fit] = []
         for number in order:
             uri, cosine = snapshot.uris[number], float(cosines[number])
-            parts = snapshot.files[uri].chunks
             words = self._words(weights, int(rows[number]))
-            score = curve.score(cosine, words, parts, len(snapshot.files))
-            found.append(Fit(uri=uri, score=score, cosine=cosine, words=words, parts=parts))
+            score = curve.score(cosine, words, len(snapshot.files))
+            found.append(Fit(uri=uri, score=score, cosine=cosine, words=words))
         return sorted(found, key=lambda fit: (-fit.score, fit.uri))
 
     def _best(

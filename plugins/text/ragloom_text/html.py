@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from hashlib import sha256
+from typing import TYPE_CHECKING
 
 from ragloom.errors import MissingDependencyError, SourceError
 from ragloom.types import Document, Json, Source
+from ragloom_text.installed import version_of
+
+if TYPE_CHECKING:
+    from bs4 import BeautifulSoup
 
 __all__ = ["HtmlLoader"]
 
@@ -16,7 +21,12 @@ class HtmlLoader:
     """Reads HTML. Spans, lines and bytes point into the Markdown made of it."""
 
     suffixes = frozenset({".htm", ".html", ".xhtml"})
-    fingerprint = "html-1"
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes with the libraries and this code's rules."""
+        libraries = ("beautifulsoup4", "lxml", "markdownify")
+        return " ".join(["html-1", *(f"{name}={version_of(name)}" for name in libraries)])
 
     def load(self, source: Source, content: bytes) -> Document:
         """Turn the page into Markdown; its title and description become metadata.
@@ -67,18 +77,14 @@ class HtmlLoader:
         )
 
 
-def _metadata(soup: object) -> dict[str, Json]:
+def _metadata(soup: BeautifulSoup) -> dict[str, Json]:
     """The page's title, description and language."""
-    from bs4 import BeautifulSoup, Tag
-
     found: dict[str, Json] = {}
-    if not isinstance(soup, BeautifulSoup):
-        return found
     if soup.title is not None and (title := " ".join(soup.title.get_text().split())):
         found["title"] = title
-    description = soup.find("meta", attrs={"name": "description"})
-    if isinstance(description, Tag) and (content := str(description.get("content") or "").strip()):
-        found["description"] = content
+    for tag in soup.find_all("meta", attrs={"name": "description"}):
+        if content := str(tag.get("content") or "").strip():
+            found.setdefault("description", content)
     if soup.html is not None and (language := str(soup.html.get("lang") or "")):
         found["lang"] = language
     return found

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ragloom.errors import MissingDependencyError, SourceError
 from ragloom.types import Document, Json, Source
+from ragloom_text.installed import version_of
 
 if TYPE_CHECKING:
     from pypdf import PdfReader
@@ -31,7 +32,11 @@ class PdfLoader:
     """Reads PDF. Spans, lines and bytes point into the text taken from it."""
 
     suffixes = frozenset({".pdf"})
-    fingerprint = "pdf-1"
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes with pypdf and this code's rules."""
+        return f"pdf-1 pypdf={version_of('pypdf')}"
 
     def load(self, source: Source, content: bytes) -> Document:
         """Take the text out; a blank line stands between pages.

@@ -264,7 +264,7 @@ def test_settings_come_from_file_then_environment_then_arguments(bare, host, mon
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("librarian:\n  treshold: 1\n", r"ragloom.yaml:2: .*did you mean 'threshold'"),
+        ("librarian:\n  thresh: 1\n", r"ragloom.yaml:2: .*did you mean 'threshold'"),
         ("librarian:\n  threshold: 7\n", r"ragloom.yaml:2: .*a number from 0 to 1, found 7"),
         ("librarian:\n  k: many\n", "a whole number from 1"),
         ("librarian:\n  timeout: -1\n", "seconds"),

@@ -146,7 +146,7 @@ def test_a_parser_that_leaves_everything_out_is_a_stated_error():
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("llamaindex:SentenceSpliter", "did you mean 'SentenceSplitter'?"),
+        ("llamaindex:SentenceSplitters", "did you mean 'SentenceSplitter'?"),
         ("llamaindex:SimpleVectorStore", "has no 'SimpleVectorStore'"),
         ("llamaindex:json.JSONDecoder", "is no NodeParser"),
         ("llamaindex", "which one"),
@@ -159,8 +159,8 @@ def test_a_wrong_name_is_one_clear_line(name, message):
 
 
 def test_a_wrong_option_is_one_clear_line():
-    with pytest.raises(ConfigError, match="chunk_siz"):
-        cut(chunker("llamaindex:SentenceSplitter", chunk_siz=3), "text")
+    with pytest.raises(ConfigError, match="chunk_sizes"):
+        cut(chunker("llamaindex:SentenceSplitter", chunk_sizes=3), "text")
 
 
 def test_a_package_that_is_not_installed_is_named():

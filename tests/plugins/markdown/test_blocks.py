@@ -54,6 +54,8 @@ MARKDOWN = st.lists(
                 "</script>",
                 "<a>",
                 "[foo]: /u",
+                "[foo]: javascript:x",
+                "[b]: <%20>",
                 "[",
                 "]",
             ),

@@ -153,9 +153,10 @@ class ChromaStore:
         """The collection; made again where it is empty, None where it has another dimension."""
         client = self._client
         assert client is not None
+        # The space "cosine" would write vectors normalised once more, not bit for bit.
         made: dict[str, Any] = {
             "embedding_function": None,
-            "metadata": {"hnsw:space": "cosine", "dimension": dimension},
+            "metadata": {"hnsw:space": "ip", "dimension": dimension},
         }
         collection = client.get_or_create_collection(name, **made)
         known = (collection.metadata or {}).get("dimension")

@@ -1,0 +1,116 @@
+"""Every problem of a library at once, each with its line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Literal, TypeAlias
+
+from ragloom import SourceError
+from ragloom.decoding import decode
+from ragloom_templates.front_matter import FrontMatterError
+from ragloom_templates.library import TemplateLibrary
+from ragloom_templates.parsing import PATTERN_FILE, Parsed, parse, path_without_ending
+
+__all__ = ["Finding", "Severity", "lint"]
+
+Severity: TypeAlias = Literal["error", "warning"]
+
+_SCALARS = ("name", "domain", "complexity", "methodology", "description")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """Something about a template that should be put right.
+
+    Attributes:
+        path: Relative to the workspace.
+        line: 1-based.
+        severity: ``error`` for a file that is skipped, ``warning`` for one that is read.
+        problem: What is wrong, and what would be right.
+    """
+
+    path: str
+    line: int
+    severity: Severity
+    problem: str
+
+
+def lint(library: TemplateLibrary) -> list[Finding]:
+    """Read every file of the library's folders; neither index nor model is needed.
+
+    Raises:
+        SourceError: A folder cannot be read.
+    """
+    findings: list[Finding] = []
+    places: dict[str, list[str]] = {}
+    for found in library.walk():
+        uri = found.source.uri
+        if found.status is None:
+            problem = found.problem or found.left_out
+            findings.append(Finding(path=uri, line=1, severity="error", problem=problem))
+            continue
+        path = PurePosixPath(found.source.path.as_posix())
+        try:
+            parsed = parse(decode(found.source.path.read_bytes()).text, path)
+        except FrontMatterError as error:
+            problem = f"front matter: {error.problem}"
+            findings.append(
+                Finding(path=uri, line=error.line, severity="error", problem=problem)
+            )
+            continue
+        except (OSError, SourceError) as error:
+            findings.append(Finding(path=uri, line=1, severity="error", problem=str(error)))
+            continue
+        findings += [
+            Finding(path=uri, line=line, severity="warning", problem=problem)
+            for line, problem in _warnings(parsed, path)
+        ]
+        places.setdefault(_name_below(library, uri), []).append(uri)
+    for name, uris in places.items():
+        findings += [
+            Finding(
+                path=uri,
+                line=1,
+                severity="warning",
+                problem=f"{uris[0]} has the id {name!r} already; this one's is longer",
+            )
+            for uri in uris[1:]
+        ]
+    return sorted(findings, key=lambda finding: (finding.path, finding.line, finding.problem))
+
+
+def _name_below(library: TemplateLibrary, uri: str) -> str:
+    path = path_without_ending(PurePosixPath(uri))
+    for folder in library.dirs:
+        if path.is_relative_to(folder) and path != PurePosixPath(folder):
+            return path.relative_to(folder).as_posix()
+    return path.name
+
+
+def _warnings(parsed: Parsed, path: PurePosixPath) -> Iterator[tuple[int, str]]:
+    front_matter = parsed.front_matter
+    if front_matter is None:
+        if path.name != PATTERN_FILE:
+            yield 1, "there is no front matter: it is found by its file name and its text alone"
+        return
+    lines, fields = front_matter.lines, front_matter.fields
+    for key in front_matter.repeated:
+        yield lines.get(key, 1), f"{key!r} is given twice; the last counts"
+    for key in _SCALARS:
+        value = fields.get(key)
+        if isinstance(value, list | dict):
+            yield lines.get(key, 1), f"{key!r} should be text, not a {_kind(value)}"
+    if isinstance(fields.get("keywords"), dict):
+        yield lines["keywords"], "'keywords' should be a list such as [proof, negation]"
+    if not parsed.metadata["description"]:
+        yield lines.get("description", 1), "there is no 'description', by which it is found"
+    for key in fields:
+        lower = key.lower()
+        if key != lower and lower in (*_SCALARS, "keywords"):
+            yield lines.get(key, 1), f"{key!r} is not read: write {lower!r}"
+
+
+def _kind(value: object) -> str:
+    return "list" if isinstance(value, list) else "mapping"

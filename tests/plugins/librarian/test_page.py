@@ -1,0 +1,61 @@
+"""What docs/librarian.md shows works as it stands there."""
+
+import re
+
+import pytest
+
+pytest.importorskip("langgraph", reason="needs the extra [librarian]")
+
+
+@pytest.fixture
+def blocks(root):
+    return re.findall(
+        r"```python\n(.*?)```", (root / "docs" / "librarian.md").read_text("utf-8"), re.DOTALL
+    )
+
+
+def test_the_graph_of_the_page_runs(blocks, project, monkeypatch):
+    monkeypatch.chdir(project)
+    # As a module of its own, where LangGraph looks for the state's annotations.
+    names = {"__name__": "page"}
+    exec(blocks[0], names)  # noqa: S102 - our own page
+
+    final = names["graph"].compile().invoke({})
+
+    assert "docs/standards/error-handling.md" in final["design"]
+    assert final["retrieved_context"]
+
+
+def test_the_functions_of_the_page_are_called_as_it_says(blocks, project, monkeypatch):
+    (project / "docs" / "brief.md").write_text("# Brief\n\nLog all errors.\n")
+    monkeypatch.chdir(project)
+    names = {}
+    exec(blocks[1], names)  # noqa: S102 - our own page
+
+    assert (True, "") == (names["available"], names["message"])
+    assert 3 == len(names["documents"])
+    assert names["text"].index("Log all errors.") < names["text"].index("relevance=")
+
+
+def test_the_retriever_of_the_page(blocks, project, monkeypatch):
+    pytest.importorskip("langchain_core")
+    from ragloom import Workspace
+
+    (project / "ragloom.yaml").write_text("sources: [docs]\nstore: sqlite\n")
+    Workspace.open(project).space().index()
+    monkeypatch.chdir(project)
+    names = {}
+    exec(blocks[2], names)  # noqa: S102 - our own page
+
+    assert names["documents"]
+
+
+def test_the_settings_of_the_page_are_the_defaults(root, project):
+    from ragloom_librarian import LibrarianSettings
+    from ragloom_librarian.settings import load_librarian_settings
+
+    text = (root / "docs" / "librarian.md").read_text("utf-8")
+    (yaml,) = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
+    (project / "ragloom.yaml").write_text(yaml)
+
+    assert LibrarianSettings() == load_librarian_settings(project, environment={})
