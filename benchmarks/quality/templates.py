@@ -81,11 +81,11 @@ def collections(prompts: Path) -> dict[str, TemplateLibrary]:
 def uri_of(name: str, library: TemplateLibrary) -> str:
     """``fabric/create_npc`` to the uri of that template."""
     collection, _, rest = name.partition("/")
-    folder = f"{DIRS[collection]}/{rest.removeprefix('skills/') if collection == 'anthropic-skills' else rest}"
+    if collection == "anthropic-skills":
+        rest = rest.removeprefix("skills/")
+    folder = f"{DIRS[collection]}/{rest}"
     known = set(library.space.snapshot().files)
-    return next(
-        uri for end in ("/system.md", "/SKILL.md", ".md") if (uri := folder + end) in known
-    )
+    return next(uri for end in ("/system.md", "/SKILL.md", ".md") if (uri := folder + end) in known)
 
 
 def needs(folder: Path) -> list[Problem]:
@@ -200,7 +200,9 @@ def main() -> None:
     print(json.dumps(figures, indent=1))
     for answer in result.answers:
         if not answer.right:
-            print(f"  wrong: {answer.problem.problem}\n    {answer.problem.template} <> {answer.found}")
+            print(
+                f"  wrong: {answer.problem.problem}\n    {answer.problem.template} <> {answer.found}"
+            )
     if options.out:
         options.out.write_text(json.dumps(figures, indent=1) + "\n", "utf-8")
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
 from importlib.resources import files
 from pathlib import Path, PurePosixPath
+from typing import Self
 
 from ragloom import Condition, NotIndexedError, RagloomError, SourceError, Workspace
 from ragloom.decoding import decode
@@ -68,7 +69,7 @@ class TemplateLibrary:
         self._index: Index | None = None
         self._ids: Mapping[str, str] = {}
 
-    def __enter__(self) -> TemplateLibrary:
+    def __enter__(self) -> Self:
         """The library itself."""
         return self
 
@@ -237,23 +238,6 @@ class TemplateLibrary:
         self._write_changes()
         self.refresh()
 
-    def list(
-        self,
-        *,
-        domain: str | None = None,
-        complexity: str | None = None,
-        methodology: str | None = None,
-    ) -> list[Template]:
-        """Every indexed template that passes the filters, in the order of the ids."""
-        wanted = {"domain": domain, "complexity": complexity, "methodology": methodology}
-        loaded = (self._load(name) for name in self._identified())
-        return [
-            template
-            for template in loaded
-            if template is not None
-            and all(value in (None, getattr(template, field)) for field, value in wanted.items())
-        ]
-
     def get(self, template_id: str) -> Template | None:
         """An indexed template by its id; None where there is none."""
         return self._load(template_id) if template_id in self._identified() else None
@@ -319,6 +303,24 @@ class TemplateLibrary:
         kept = {"added": self._added, "left_out": sorted(self.space.left_out)}
         temporary.write_text(json.dumps(kept), "utf-8")
         temporary.replace(path)
+
+    # Last in the class: below it, `list` would be this method in every annotation.
+    def list(
+        self,
+        *,
+        domain: str | None = None,
+        complexity: str | None = None,
+        methodology: str | None = None,
+    ) -> list[Template]:
+        """Every indexed template that passes the filters, in the order of the ids."""
+        wanted = {"domain": domain, "complexity": complexity, "methodology": methodology}
+        loaded = (self._load(name) for name in self._identified())
+        return [
+            template
+            for template in loaded
+            if template is not None
+            and all(value in (None, getattr(template, field)) for field, value in wanted.items())
+        ]
 
 
 def _name_of(dirs: Sequence[str]) -> str:

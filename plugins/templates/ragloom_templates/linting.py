@@ -56,9 +56,7 @@ def lint(library: TemplateLibrary) -> list[Finding]:
             parsed = parse(decode(found.source.path.read_bytes()).text, path)
         except FrontMatterError as error:
             problem = f"front matter: {error.problem}"
-            findings.append(
-                Finding(path=uri, line=error.line, severity="error", problem=problem)
-            )
+            findings.append(Finding(path=uri, line=error.line, severity="error", problem=problem))
             continue
         except (OSError, SourceError) as error:
             findings.append(Finding(path=uri, line=1, severity="error", problem=str(error)))

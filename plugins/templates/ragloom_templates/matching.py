@@ -138,10 +138,9 @@ class Index:
         # A lead may be all there is; among several parts it stands for the first.
         np.maximum.at(part, files, cosines)
         row = np.zeros(len(part), np.intp)
-        best = np.flatnonzero(cosines == part[files])[::-1]
+        best = np.flatnonzero(cosines == part[files])[::-1]  # of equals the first
         row[files[best]] = best
-        mean: npt.NDArray[np.float32] = (lead + part) / 2
-        return mean, row
+        return ((lead + part) / 2).astype(np.float32, copy=False), row
 
     @cached_property
     def _leads(self) -> npt.NDArray[np.bool_]:

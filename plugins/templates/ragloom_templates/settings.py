@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from typing import TypeVar
 
 from ragloom.errors import ConfigError
 from ragloom.types import Json
@@ -13,6 +14,8 @@ __all__ = ["DEFAULT_DIRS", "FALLBACK", "TemplateSettings", "read_settings"]
 
 DEFAULT_DIRS = ("data/bot-buffer", "data/templates")
 FALLBACK = "bot-chain-of-thought"
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,18 +48,35 @@ def read_settings(value: Json) -> TemplateSettings:
     if not isinstance(value, Mapping):
         raise ConfigError(f"templates: expected a mapping of settings, found {value!r}")
     legal = [known.name for known in fields(TemplateSettings)]
-    given: dict[str, object] = {}
-    for key, setting in value.items():
+    for key in value:
         if key not in legal:
             close = difflib.get_close_matches(key, legal, 1)
             hint = f"; did you mean {close[0]!r}?" if close else ""
-            raise ConfigError(f"templates: unknown setting {key!r}{hint} (legal: {', '.join(legal)})")
-        expected, read = _READERS[key]
-        try:
-            given[key] = read(setting)
-        except (TypeError, ValueError) as error:
-            raise ConfigError(f"templates.{key}: expected {expected}, found {setting!r}") from error
-    return TemplateSettings(**given)  # type: ignore[arg-type] - the readers vouch for the types
+            raise ConfigError(
+                f"templates: unknown setting {key!r}{hint} (legal: {', '.join(legal)})"
+            )
+    default = TemplateSettings()
+    return TemplateSettings(
+        dirs=_read(value, "dirs", _strings, "a list of folders", default.dirs),
+        fallback=_read(value, "fallback", _string, "the id of a template", default.fallback),
+        top_k=_read(value, "top_k", _count, "a whole number from 1", default.top_k),
+        threshold=_read(value, "threshold", _share, "a number from 0 to 1", default.threshold),
+        weights=_read(
+            value, "weights", _mapping, "a mapping such as {keywords: 2}", default.weights
+        ),
+    )
+
+
+def _read(
+    settings: Mapping[str, Json], key: str, read: Callable[[Json], T], expected: str, default: T
+) -> T:
+    if key not in settings:
+        return default
+    try:
+        return read(settings[key])
+    except (TypeError, ValueError) as error:
+        message = f"templates.{key}: expected {expected}, found {settings[key]!r}"
+        raise ConfigError(message) from error
 
 
 def _strings(value: Json) -> tuple[str, ...]:
@@ -89,12 +109,3 @@ def _mapping(value: Json) -> Mapping[str, Json]:
     if not isinstance(value, Mapping):
         raise TypeError
     return value
-
-
-_READERS: Mapping[str, tuple[str, Callable[[Json], object]]] = {
-    "dirs": ("a list of folders", _strings),
-    "fallback": ("the id of a template", _string),
-    "top_k": ("a whole number from 1", _count),
-    "threshold": ("a number from 0 to 1", _share),
-    "weights": ("a mapping of fields to weights, such as {keywords: 2}", _mapping),
-}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -85,12 +84,12 @@ class TemplateSpace(Space):
         found = [item for item in super().walk() if item.source.uri not in self.left_out]
         folders: dict[str, set[str]] = {SKILL_FILE: set(), PATTERN_FILE: set()}
         for item in found:
-            folder, name = os.path.split(item.source.uri)
+            folder, name = _split(item.source.uri)
             if name in folders and item.status is not None:
                 folders[name].add(folder)
         skills = _outermost(folders[SKILL_FILE])
         for item in found:
-            folder, name = os.path.split(item.source.uri)
+            folder, name = _split(item.source.uri)
             if name != SKILL_FILE or folder not in skills:
                 if _has_ancestor(folder, skills):
                     continue
@@ -99,9 +98,18 @@ class TemplateSpace(Space):
             yield item
 
 
+def _split(uri: str) -> tuple[str, str]:
+    folder, _, name = uri.rpartition("/")
+    return folder, name
+
+
+def _above(folder: str) -> str:
+    return folder.rpartition("/")[0]
+
+
 def _outermost(folders: set[str]) -> set[str]:
     """Those that lie below no other."""
-    return {folder for folder in folders if not _has_ancestor(os.path.dirname(folder), folders)}
+    return {folder for folder in folders if not _has_ancestor(_above(folder), folders)}
 
 
 def _has_ancestor(folder: str, folders: set[str]) -> bool:
@@ -109,7 +117,7 @@ def _has_ancestor(folder: str, folders: set[str]) -> bool:
     if not folders:
         return False
     while folder not in folders:
-        above = os.path.dirname(folder)
+        above = _above(folder)
         if above == folder:
             return False
         folder = above

