@@ -44,7 +44,11 @@ class Loader(Protocol):
 
 @runtime_checkable
 class TokenCounter(Protocol):
-    """Counts tokens as one particular model does."""
+    """Counts tokens as one particular model does.
+
+    A counter may have an attribute ``additive = True``: the counts of two texts add up where a space, tab
+    or line end stands between them, as with WordPiece. Chunkers then count less often.
+    """
 
     @property
     def name(self) -> str:

@@ -100,8 +100,11 @@ class ChunkerContract(Contract, contract=True):
     def test_pieces_fit_the_embedder(self, chunker: Chunker) -> None:
         """Context and text together have ``max_tokens`` at the most: measure with ``counter``.
 
-        What is longer is cut by the embedder, and its end is found by no question.
+        What is longer is embedded in windows, whose mean says less of each. A chunker whose user asks for a
+        size says so by an attribute ``fits = False``, and is not held to this.
         """
+        if not getattr(chunker, "fits", True):
+            pytest.skip("its chunks are as long as its user asks for")
         counter = RegexCounter()
         for document_name, text in DOCUMENTS.items():
             longest = [

@@ -54,7 +54,7 @@ def missing_parts(host: PluginHost, settings: SpaceSettings) -> RagloomError | N
         # The librarian's own extra brings all of ragloom's.
         own = all(extra.startswith("ragloom[") for extra in extras)
         return MissingDependencyError(
-            " and ".join(modules), _EXTRA if own else "' '".join(extras), "the librarian"
+            ", ".join(modules), _EXTRA if own else "' '".join(extras), "the librarian"
         )
     offered = {
         f"{kind.removesuffix('s')} {name!r}"

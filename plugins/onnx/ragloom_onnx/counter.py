@@ -20,8 +20,8 @@ _PRINTABLE_ASCII = re.compile(r"[!-~]+")
 _WORDS = re.compile(r"[0-9A-Za-z]+")
 _LONE_SURROGATES = re.compile("[\ud800-\udfff]")
 
-_REMEMBERED = 32_768
-_LONGEST_REMEMBERED = 64  # characters; longer ones are links and data, seldom seen twice
+_REMEMBERED = 131_072  # units, some 15 MB; a large documentation collection has as many
+_LONGEST_REMEMBERED = 200  # characters; longer ones are data, seldom seen twice
 
 
 def encodable(text: str) -> str:
@@ -66,6 +66,9 @@ class UnitCounter(TokenizerCounter):
 
     A unit of printable ASCII is the sum over its words, plus one token for every sign between them.
     """
+
+    additive = True
+    """Counts add up where a space, tab or line end stands between two texts."""
 
     def __init__(self, name: str, tokenizer: Tokenizer) -> None:
         super().__init__(name, tokenizer)

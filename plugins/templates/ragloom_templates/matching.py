@@ -46,7 +46,7 @@ class Curve:
     def score(self, cosine: float, words: float, templates: int) -> float:
         """0 to 1, higher is better, of a template in a library of so many."""
         evidence = self.cosine_weight * cosine + self.words_weight * words
-        logit = self.bias + evidence - log(templates)
+        logit = self.bias + evidence - log(max(templates, _FEWEST))
         return (1 + tanh(logit / 2)) / 2  # the same, and never too large to work out
 
 
@@ -55,6 +55,7 @@ CURVE = Curve(bias=-2.20, cosine_weight=27.75, words_weight=1.29)
 template fits, with 1,053 public templates: 0.65 is passed by 1 in 20 of the latter."""
 
 _EXAMINED = 50
+_FEWEST = 10  # templates; with fewer the logarithm was not measured
 _SATURATION = 1.2  # BM25's k1
 
 

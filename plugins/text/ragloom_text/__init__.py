@@ -18,12 +18,13 @@ class SentenceOptions:
     Attributes:
         size: The most characters of a chunk.
         overlap: How many characters of a chunk the next one repeats at most, from a sentence's start.
-        fit: Also keep a chunk within what the embedder reads whole: what is longer, it would not see.
+        fit: Also keep a chunk within what the embedder reads at once; what is longer is embedded in
+            windows, whose mean is its vector.
     """
 
     size: int = 2000
     overlap: int = 200
-    fit: bool = True
+    fit: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,13 +36,14 @@ class TokenOptions:
         overlap: How many tokens of a chunk the next one repeats.
         counter: Whose tokens: ``auto``, ``cl100k_base``, ``o200k_base``, ``approximate``, or
             ``embedder`` for the embedding model's own.
-        fit: Also keep a chunk within what the embedder reads whole: what is longer, it would not see.
+        fit: Also keep a chunk within what the embedder reads at once; what is longer is embedded in
+            windows, whose mean is its vector.
     """
 
     size: int = 500
     overlap: int = 50
     counter: str = "auto"
-    fit: bool = True
+    fit: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

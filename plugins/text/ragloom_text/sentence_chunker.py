@@ -27,13 +27,18 @@ class SentenceChunker:
         ConfigError: ``size`` is not positive or ``overlap`` is negative.
     """
 
-    def __init__(self, *, size: int = 2000, overlap: int = 200, fit: bool = True) -> None:
+    def __init__(self, *, size: int = 2000, overlap: int = 200, fit: bool = False) -> None:
         if size < 1 or overlap < 0:
             message = f"sentence: size {size} must be 1 or more, and overlap {overlap} 0 or more"
             raise ConfigError(message)
         self._size = size
         self._overlap = min(overlap, size // 2)
         self._fit = fit
+
+    @property
+    def fits(self) -> bool:
+        """Whether a chunk is no longer than the embedder reads whole."""
+        return self._fit
 
     @property
     def fingerprint(self) -> str:

@@ -38,7 +38,7 @@ class TokenChunker:
     """
 
     def __init__(
-        self, *, size: int = 500, overlap: int = 50, counter: str = "auto", fit: bool = True
+        self, *, size: int = 500, overlap: int = 50, counter: str = "auto", fit: bool = False
     ) -> None:
         if size < 1 or overlap < 0:
             message = f"token: size {size} must be 1 or more, and overlap {overlap} 0 or more"
@@ -50,6 +50,11 @@ class TokenChunker:
         self._overlap = min(overlap, size // 2)
         self._counter = counter
         self._fit = fit
+
+    @property
+    def fits(self) -> bool:
+        """Whether a chunk is no longer than the embedder reads whole."""
+        return self._fit
 
     @property
     def fingerprint(self) -> str:

@@ -184,3 +184,53 @@ def test_nothing_of_llama_index_is_imported_for_a_fingerprint():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "False" == done.stdout.strip()
+
+
+BARE = """
+from typing import Any
+from llama_index.core.vector_stores.types import BasePydanticVectorStore, VectorStoreQueryResult
+
+NODES = {}
+
+class Bare(BasePydanticVectorStore):
+    \"\"\"A service with no more than it must have: add, delete by document, query.\"\"\"
+
+    stores_text: bool = True
+
+    @property
+    def client(self) -> Any:
+        return None
+
+    def add(self, nodes, **kwargs):
+        for node in nodes:
+            assert node.node_id not in NODES, "a service may keep both"
+            NODES[node.node_id] = node
+        return [node.node_id for node in nodes]
+
+    def delete(self, ref_doc_id, **kwargs):
+        for name in [n for n, node in NODES.items() if node.ref_doc_id == ref_doc_id]:
+            del NODES[name]
+
+    def query(self, query, **kwargs):
+        def score(node):
+            return sum(a * b for a, b in zip(node.embedding, query.query_embedding))
+        best = sorted(NODES.values(), key=score, reverse=True)[: query.similarity_top_k]
+        return VectorStoreQueryResult(nodes=best, similarities=[score(node) for node in best])
+"""
+
+
+def test_a_store_needs_no_more_than_llama_index_demands(host, module, tmp_path):
+    module("bare_store", BARE)
+    store = host.store("llamaindex:bare_store.Bare")
+    store.open(space="s", dimension=DIMENSION, directory=tmp_path)
+    store.upsert([chunk("a"), chunk("b", text="old")], unit((1,), (0, 1)))
+    store.upsert([chunk("b", text="new")], unit((0, 0, 1)))
+    store.delete(["a", "none"])
+    store.close()
+    store.open(space="s", dimension=DIMENSION, directory=tmp_path)
+
+    assert [("b", 1.0)] == store.search(unit((0, 0, 1))[0], limit=5)
+    ((chunks, _),) = list(store.scan())
+    assert ["new"] == [stored.text for stored in chunks]
+    store.drop()
+    assert [] == store.search(unit((1,))[0], limit=5)

@@ -147,7 +147,7 @@ def test_structured_chunkers(
     TEXTS, st.integers(1, 120), st.integers(0, 150), st.sampled_from(COUNTERS), st.integers(1, 60)
 )
 def test_sentences(text: str, size: int, overlap: int, counter: TokenCounter, limit: int) -> None:
-    chunker = SentenceChunker(size=size, overlap=overlap)
+    chunker = SentenceChunker(size=size, overlap=overlap, fit=True)
     document = Document(uri="a", text=text)
     check(chunker, document, counter, limit)
     pieces = list(chunker.split(document, counter=counter, max_tokens=limit))
@@ -173,7 +173,7 @@ def test_sentences(text: str, size: int, overlap: int, counter: TokenCounter, li
 def test_tokens(
     text: str, counter: TokenCounter, size: int, overlap: int, name: str, limit: int
 ) -> None:
-    chunker = TokenChunker(size=size, overlap=overlap, counter=name)
+    chunker = TokenChunker(size=size, overlap=overlap, counter=name, fit=True)
     document = Document(uri="a", text=text)
     check(chunker, document, counter, limit)
     pieces = list(chunker.split(document, counter=counter, max_tokens=limit))

@@ -53,10 +53,10 @@ class TestSentence:
         chunks = cut(SentenceChunker(size=size, overlap=overlap), "A b. C d e. " * 20)
         assert all(a.span.start < b.span.start for a, b in pairwise(chunks))
 
-    def test_a_chunk_is_no_longer_than_the_embedder_reads_unless_told(self) -> None:
+    def test_a_chunk_is_no_longer_than_the_embedder_reads_where_that_is_asked_for(self) -> None:
         text = " ".join(SENTENCES)
-        assert all(chunk.tokens <= 40 for chunk in cut(SentenceChunker(), text, max_tokens=40))
-        as_asked = cut(SentenceChunker(fit=False), text, max_tokens=40)
+        assert all(chunk.tokens <= 40 for chunk in cut(SentenceChunker(fit=True), text, max_tokens=40))
+        as_asked = cut(SentenceChunker(), text, max_tokens=40)
         assert cut(SentenceChunker(), text) == as_asked
 
     def test_impossible_settings_are_refused(self) -> None:
@@ -106,11 +106,11 @@ class TestToken:
         assert all(a.span.start < b.span.start for a, b in pairwise(chunks))
         assert all(chunk.tokens <= size for chunk in chunks)
 
-    def test_a_chunk_is_no_longer_than_the_embedder_reads_unless_told(self) -> None:
+    def test_a_chunk_is_no_longer_than_the_embedder_reads_where_that_is_asked_for(self) -> None:
         text = " ".join(SENTENCES)
-        fitting = cut(TokenChunker(counter="approximate"), text, max_tokens=40)
+        fitting = cut(TokenChunker(counter="approximate", fit=True), text, max_tokens=40)
         assert all(chunk.tokens <= 40 for chunk in fitting)
-        as_asked = cut(TokenChunker(counter="approximate", fit=False), text, max_tokens=40)
+        as_asked = cut(TokenChunker(counter="approximate"), text, max_tokens=40)
         assert cut(TokenChunker(counter="approximate"), text) == as_asked
 
     def test_impossible_settings_are_refused(self) -> None:

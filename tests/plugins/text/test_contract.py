@@ -70,7 +70,7 @@ class TestPdfLoader(LoaderContract):
 class TestChunkers(ChunkerContract):
     @pytest.fixture
     def chunker(self, host, name):
-        return host.chunker(name)
+        return host.chunker(name, {"fit": True})
 
 
 class TestCodeChunker(ChunkerContract):

@@ -1,0 +1,280 @@
+"""The table of lessons, in SQLite or PostgreSQL: the record of what was learnt and how it has done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import fields, replace
+from datetime import datetime
+from typing import Final, cast
+
+import sqlalchemy as sa
+from sqlalchemy.exc import IntegrityError, NoSuchModuleError, SQLAlchemyError
+
+from ragloom import ConfigError, MissingDependencyError, StoreError
+from ragloom_knowledge.schema import checkpoints, lessons, metadata
+from ragloom_knowledge.signature import same_advice, stable_id
+from ragloom_knowledge.types import Captured, CheckpointKind, Lesson, LessonError
+
+__all__ = ["LessonTable"]
+
+_AT_ONCE: Final = 500  # ids in one statement; SQLite takes 32,766 variables, older ones 999
+_ATTEMPTS: Final = 5
+_COLUMN: Final = {"kind": "entry_type", "project": "project_id", "captured_at": "timestamp"}
+
+
+class LessonTable:
+    """A connection pool and the statements. Safe for threads and for many processes at once.
+
+    Args:
+        url: As SQLAlchemy has it: ``sqlite:///…`` or ``postgresql+psycopg://…``.
+
+    Raises:
+        ConfigError: The URL cannot be read, or is for another database.
+        MissingDependencyError: The driver is not installed.
+        StoreError: The database does not answer.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._engine = _engine(url)
+        with _named(self._engine):
+            metadata.create_all(self._engine, checkfirst=True)
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._engine.dispose()
+
+    def capture(self, lesson: Lesson) -> Captured:
+        """Keep a lesson, or count it where it is known; the wording that is known stays.
+
+        A lesson is known where one of the same kind and signature gives the same advice. Where the advice
+        differs, both are kept: conflicting patterns are for whoever asks to weigh.
+
+        Raises:
+            StoreError: The database refused it.
+        """
+        for attempt in range(_ATTEMPTS):
+            try:
+                with self._engine.begin() as connection:
+                    return _merge_or_insert(connection, lesson)
+            except IntegrityError as error:  # another process has just captured the same
+                if attempt == _ATTEMPTS - 1 or "uq_knowledge" not in str(error) + _unique(error):
+                    raise StoreError(f"the lesson was refused: {error.orig}") from error
+            except SQLAlchemyError as error:
+                raise _failed(self._engine, error) from error
+        raise AssertionError("unreachable")
+
+    def restore(self, given: Sequence[Lesson]) -> int:
+        """Write lessons as they are, in one transaction, replacing those with the same id.
+
+        Returns:
+            How many there were.
+        """
+        with _named(self._engine), self._engine.begin() as connection:
+            for part in _parts([lesson.id for lesson in given]):
+                connection.execute(sa.delete(lessons).where(lessons.c.id.in_(part)))
+            if given:
+                connection.execute(sa.insert(lessons), [_row(lesson) for lesson in given])
+        return len(given)
+
+    def get(self, lesson_id: str) -> Lesson:
+        """One lesson.
+
+        Raises:
+            LessonError: There is none of that id.
+        """
+        found = self.by_ids([lesson_id])
+        if lesson_id not in found:
+            raise _unknown(lesson_id)
+        return found[lesson_id]
+
+    def by_ids(self, ids: Sequence[str]) -> Mapping[str, Lesson]:
+        """Those of the lessons that exist."""
+        found: dict[str, Lesson] = {}
+        with _named(self._engine), self._engine.connect() as connection:
+            for part in _parts(ids):
+                rows = connection.execute(sa.select(lessons).where(lessons.c.id.in_(part)))
+                found.update((row["id"], _lesson(row)) for row in rows.mappings())
+        return found
+
+    def select(
+        self,
+        *,
+        project: str | None = None,
+        staged: bool | None = None,
+        verified: bool | None = None,
+    ) -> list[Lesson]:
+        """Lessons that are as asked, in the order of their ids.
+
+        Args:
+            project: Learnt there.
+            staged: Not yet in the index, or in it.
+            verified: Whether their solution is known to work.
+        """
+        query = sa.select(lessons)
+        if project is not None:
+            query = query.where(lessons.c.project_id == project)
+        if staged is not None:
+            query = query.where(lessons.c.embedded == sa.literal(not staged))
+        if verified is not None:
+            query = query.where(lessons.c.success_verified == sa.literal(verified))
+        with _named(self._engine), self._engine.connect() as connection:
+            rows = connection.execute(query).mappings().all()
+        return sorted((_lesson(row) for row in rows), key=lambda lesson: lesson.id)
+
+    def embedded_ids(self) -> list[str]:
+        """Of the lessons that are in the index, sorted."""
+        query = sa.select(lessons.c.id).where(lessons.c.embedded == sa.true())
+        with _named(self._engine), self._engine.connect() as connection:
+            return sorted(connection.execute(query).scalars())
+
+    def mark_processed(
+        self, ids: Sequence[str], *, project: str, kind: CheckpointKind, now: datetime
+    ) -> None:
+        """Note, in one transaction, that a checkpoint brought these into the index."""
+        with _named(self._engine), self._engine.begin() as connection:
+            for part in _parts(ids):
+                connection.execute(
+                    sa.update(lessons)
+                    .where(lessons.c.id.in_(part), lessons.c.embedded == sa.false())
+                    .values(embedded=True, embedded_at=now)
+                )
+            values = {"project_id": project, "checkpoint_type": kind, "lessons": len(ids)}
+            connection.execute(sa.insert(checkpoints).values(**values, timestamp=now))
+
+    def count_outcome(self, lesson_id: str, *, success: bool) -> Lesson:
+        """Count one use, and whether it worked.
+
+        Raises:
+            LessonError: There is none of that id.
+        """
+        return self._change(
+            lesson_id,
+            uses=lessons.c.uses + 1,
+            successes=lessons.c.successes + (1 if success else 0),
+        )
+
+    def pin(self, lesson_id: str, *, pinned: bool) -> Lesson:
+        """Keep a lesson whatever its age, or no longer.
+
+        Raises:
+            LessonError: There is none of that id.
+        """
+        return self._change(lesson_id, pinned=pinned)
+
+    def expired(self, before: datetime) -> list[str]:
+        """Ids of lessons that are not pinned and were embedded, or else captured, earlier; sorted."""
+        age = sa.func.coalesce(lessons.c.embedded_at, lessons.c.timestamp)
+        query = sa.select(lessons.c.id).where(age < before, lessons.c.pinned == sa.false())
+        with _named(self._engine), self._engine.connect() as connection:
+            return sorted(connection.execute(query).scalars())
+
+    def delete(self, ids: Sequence[str]) -> None:
+        """Remove lessons, in one transaction."""
+        with _named(self._engine), self._engine.begin() as connection:
+            for part in _parts(ids):
+                connection.execute(sa.delete(lessons).where(lessons.c.id.in_(part)))
+
+    def _change(self, lesson_id: str, **values: object) -> Lesson:
+        with _named(self._engine), self._engine.begin() as connection:
+            change = sa.update(lessons).where(lessons.c.id == lesson_id).values(**values)
+            if connection.execute(change).rowcount == 0:
+                raise _unknown(lesson_id)
+        return self.get(lesson_id)
+
+
+def _merge_or_insert(connection: sa.Connection, lesson: Lesson) -> Captured:
+    query = sa.select(lessons).where(
+        lessons.c.entry_type == lesson.kind, lessons.c.signature == lesson.signature
+    )
+    known = sorted(
+        (_lesson(row) for row in connection.execute(query).mappings()), key=lambda one: one.variant
+    )
+    for one in known:
+        # Without a solution there is no other advice to keep apart.
+        if not lesson.solution or not one.solution or same_advice(one.solution, lesson.solution):
+            values: dict[str, object] = {}
+            if lesson.success_verified:
+                values = {"successes": lessons.c.successes + 1, "uses": lessons.c.uses + 1}
+                if not one.success_verified:  # what is verified now is this wording of it
+                    values |= {"success_verified": True, "solution_steps": lesson.solution_steps}
+            if values:
+                change = sa.update(lessons).where(lessons.c.id == one.id).values(**values)
+                connection.execute(change)
+            return Captured(id=one.id, merged=True)
+    variant = known[-1].variant + 1 if known else 0
+    lesson_id = stable_id(lesson.kind, lesson.signature, variant)
+    connection.execute(sa.insert(lessons).values(_row(replace(lesson, id=lesson_id, variant=variant))))
+    return Captured(id=lesson_id, merged=False)
+
+
+def _row(lesson: Lesson) -> dict[str, object]:
+    return {
+        _COLUMN.get(known.name, known.name): getattr(lesson, known.name) for known in fields(Lesson)
+    }
+
+
+def _lesson(row: Mapping[str, object] | sa.RowMapping) -> Lesson:
+    values = {known.name: row[_COLUMN.get(known.name, known.name)] for known in fields(Lesson)}
+    return Lesson(**values)  # type: ignore[arg-type] - the columns have these types
+
+
+def _parts(ids: Sequence[str]) -> Iterator[Sequence[str]]:
+    for start in range(0, len(ids), _AT_ONCE):
+        yield ids[start : start + _AT_ONCE]
+
+
+def _engine(url: str) -> sa.Engine:
+    try:
+        parsed = sa.make_url(url)
+        if parsed.drivername in ("postgresql", "postgres"):
+            parsed = parsed.set(drivername="postgresql+psycopg")
+        backend = parsed.get_backend_name()
+        if backend == "sqlite":
+            engine = sa.create_engine(parsed, connect_args={"timeout": 60})
+            _lock_before_reading(engine)
+            return engine
+        if backend == "postgresql":
+            return sa.create_engine(parsed, pool_pre_ping=True)
+    except ModuleNotFoundError as error:
+        needed_for = "a PostgreSQL database of lessons"
+        raise MissingDependencyError(str(error.name), "ragloom[postgres]", needed_for) from error
+    except (SQLAlchemyError, NoSuchModuleError, ValueError) as error:
+        raise ConfigError("knowledge.database: not a URL such as 'sqlite:///lessons.db'") from error
+    raise ConfigError(f"knowledge.database: SQLite and PostgreSQL are supported, not {backend!r}")
+
+
+def _lock_before_reading(engine: sa.Engine) -> None:
+    """Take SQLite's write lock at the start: one that is asked for after reading is refused at once."""
+
+    @sa.event.listens_for(engine, "connect")
+    def _leave_transactions_to_us(connection: object, _record: object) -> None:
+        connection.isolation_level = None  # type: ignore[attr-defined] - sqlite3's
+
+    @sa.event.listens_for(engine, "begin")
+    def _begin(connection: sa.Connection) -> None:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+@contextmanager
+def _named(engine: sa.Engine) -> Iterator[None]:
+    try:
+        yield
+    except SQLAlchemyError as error:
+        raise _failed(engine, error) from error
+
+
+def _failed(engine: sa.Engine, error: SQLAlchemyError) -> StoreError:
+    place = engine.url.render_as_string(hide_password=True)
+    cause = cast("object", getattr(error, "orig", None)) or error
+    return StoreError(f"the database of lessons, {place}: {' '.join(str(cause).split())}")
+
+
+def _unique(error: IntegrityError) -> str:
+    """SQLite names the columns, PostgreSQL the constraint."""
+    text = str(error.orig)
+    return "uq_knowledge" if "UNIQUE" in text or "unique" in text else ""
+
+
+def _unknown(lesson_id: str) -> LessonError:
+    return LessonError(f"no lesson has the id {lesson_id!r}: 'ragloom knowledge list' names them")
