@@ -165,7 +165,9 @@ class PluginHost:
     def loaders(
         self, options: Mapping[str, Mapping[str, object]] | None = None
     ) -> Mapping[str, Loader]:
-        """Every loader that can be made, by name, sorted.
+        """Every loader that can be made, by name: those of other distributions first, then ours.
+
+        So where two read the same ending, the one that somebody installed for it is taken.
 
         A loader that has no options here and cannot be made is left out: silently when a package
         is missing (``ragloom plugins`` says so), with a warning when it fails.
@@ -186,7 +188,14 @@ class PluginHost:
                     continue
                 except RagloomError as error:
                     _log.warning("the loader %r is left out: %s", name, error)
-        return dict(sorted(loaders.items()))
+        foreign = {
+            part.provider.name
+            for plugin in self._plugins
+            if plugin.distribution is not None and plugin.distribution.name != PROJECT
+            for part in plugin.parts
+            if part.kind == "loaders"
+        }
+        return dict(sorted(loaders.items(), key=lambda item: (item[0] not in foreign, item[0])))
 
     def loader(self, name: str, options: Mapping[str, object] | None = None) -> Loader:
         """Make a loader; as :meth:`chunker`."""

@@ -64,7 +64,7 @@ class Wiring:
         """Loaders by file ending; the settings decide where two plugins read the same ending."""
         made = self._host.loaders()
         by_ending: dict[str, Loader] = {}
-        for name in sorted(made):
+        for name in made:
             for ending in made[name].suffixes:
                 by_ending.setdefault(ending, made[name])
         for ending, name in self.settings.loaders.items():

@@ -640,3 +640,28 @@ def test_a_command_must_be_a_spec():
     host = PluginHost({"a": commands_plugin(hello="nowhere:nothing")})
     assert "must map 'hello' to a CommandSpec" in host.plugins()[0].error
     assert {} == host.commands()
+
+
+LOADER = """
+    from ragloom import Provider, hookimpl
+
+    class Loader:
+        suffixes = frozenset({".txt"})
+        fingerprint = "1"
+
+        def load(self, source, content):
+            raise AssertionError
+
+    @hookimpl
+    def ragloom_loaders():
+        return [Provider(name="zz", summary="mine", create=lambda _: Loader())]
+"""
+
+
+def test_an_installed_loader_comes_before_a_bundled_one(install):
+    install("zz", LOADER)
+
+    first, *others = PluginHost.discover().loaders()
+
+    assert first == "zz"
+    assert sorted(others) == others

@@ -125,7 +125,7 @@ def test_nothing_found_is_no_error(indexed):
     [
         (("search", "x", "nosuch"), 1, "error: nosuch: there is no such file or folder"),
         (("search",), 2, "error: Missing argument 'QUERY'"),
-        (("search", "x", "--mode", "fuzzy"), 2, "'hybrid', 'dense', 'lexical'"),
+        (("search", "x", "--mode", "fuzzy"), 2, "'hybrid', 'rrf', 'dense', 'lexical'"),
         (("-C", "nowhere", "status"), 1, "error: nowhere: there is no such folder"),
         (("serach",), 2, "did you mean 'search'?"),
     ],

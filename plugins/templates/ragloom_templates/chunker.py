@@ -26,6 +26,7 @@ _HEAD_SHARE = 2
 """A head takes half of what the embedder reads, at most; a longer one is itself cut into parts."""
 _LEAD_TOKENS = 12
 """Content below a head that stands for itself: a chunk needs some, and any more would dilute it."""
+_LEAD_LOOK = 2000  # characters in which the ends of leads are sought
 
 
 class TemplateChunker:
@@ -66,26 +67,21 @@ class TemplateChunker:
             return
         heads = _heads(head_lines(document.metadata, self._options), counter, max_tokens)
         headings = _headings(document.metadata)
-        lead = _lead(text, span, counter)
-        for head in heads:
-            yield Piece(span=lead, headings=headings, context=head)
+        leads = _leads(text, span, counter, len(heads))
+        for head, lead in zip(heads, leads, strict=True):
+            yield Piece(span=lead, context=head)
         room = max(max_tokens - counter.count(heads[0]), 1)
         budget = Budget(counter=counter, tokens=room)
         atoms = split_to_fit(text, *span, budget=budget, boundaries=_BOUNDARIES)
         for part in _packed(text, atoms, budget):
             for place in _fitted(text, part, heads[0], counter, max_tokens):
-                if place != lead:
+                if place not in leads:
                     yield Piece(span=place, headings=headings, context=heads[0])
 
 
-def is_lead(chunk: Chunk, first: Chunk) -> bool:
-    """Whether a chunk holds a template's head and hardly anything else.
-
-    Args:
-        chunk: Of a template.
-        first: The template's first.
-    """
-    return chunk.span == first.span
+def is_lead(chunk: Chunk) -> bool:
+    """Whether a chunk holds a template's head and hardly anything else: it stands under no title."""
+    return not chunk.headings
 
 
 def head_lines(metadata: Metadata, options: HeadOptions) -> list[str]:
@@ -119,14 +115,16 @@ def _unless(value: Json, default: str) -> Json:
     return None if value == default else value
 
 
-def _lead(text: str, span: Span, counter: TokenCounter) -> Span:
-    """The first line, or the first words of a long one."""
+def _leads(text: str, span: Span, counter: TokenCounter, count: int) -> list[Span]:
+    """The first line, or the first words of a long one; ever longer, so that no two are the same."""
     end = next(iter(line_starts_within(text, *span)), span.end)
-    line = text[span.start : end].rstrip()
-    tokens = counter.spans(line)
-    if len(tokens) > _LEAD_TOKENS:
-        line = line[: tokens[_LEAD_TOKENS][0]].rstrip()
-    return Span(span.start, span.start + max(len(line), 1))
+    first = len(text[span.start : end].rstrip())
+    ends = [stop for _, stop in counter.spans(text[span.start : span.start + _LEAD_LOOK])]
+    within = [stop for stop in ends if stop <= first][:_LEAD_TOKENS]
+    beyond = [stop for stop in ends if stop > (within or [0])[-1]]
+    stops = [(within or ends or [first])[-1], *beyond][:count]
+    stops += [max(stops)] * (count - len(stops))
+    return [Span(span.start, span.start + max(stop, 1)) for stop in stops]
 
 
 def _headings(metadata: Metadata) -> tuple[str, ...]:

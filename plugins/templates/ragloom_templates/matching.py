@@ -146,9 +146,8 @@ class Index:
     @cached_property
     def _leads(self) -> npt.NDArray[np.bool_]:
         """``(chunks,)``: which chunks are leads."""
-        chunks = [self.snapshot.chunk(row) for row in range(len(self.snapshot))]
-        first = {chunk.uri: chunk for chunk in chunks if chunk.ordinal == 0}
-        return np.array([is_lead(chunk, first[chunk.uri]) for chunk in chunks], np.bool_)
+        rows = range(len(self.snapshot))
+        return np.array([is_lead(self.snapshot.chunk(row)) for row in rows], np.bool_)
 
     def _weights(self, problem: str) -> Mapping[str, float]:
         """The problem's stems, and how much each tells, 0 to 1."""

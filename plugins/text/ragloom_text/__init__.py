@@ -118,7 +118,7 @@ def ragloom_loaders() -> Iterable[Provider[Loader]]:
     """Offer the loaders ``text``, ``rst``, ``code``, ``notebook``, ``html`` and ``pdf``."""
     return [
         Provider(name="text", summary="plain text", create=_text),
-        Provider(name="rst", summary="reStructuredText", create=_rst),
+        Provider(name="restructuredtext", summary="reStructuredText", create=_rst),
         Provider(name="code", summary="source code and configuration files", create=_code),
         Provider(name="notebook", summary="Jupyter notebooks, as Markdown", create=_notebook),
         Provider(

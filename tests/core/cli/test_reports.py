@@ -211,7 +211,7 @@ def test_completion_of_another_shell_names_those_there_are(run):
         (("search", "--js"), {"--json"}),
         (("search", "x", "--space", "d"), {"docs"}),
         (("search", "x", "--store", "s"), {"sqlite"}),
-        (("search", "x", "--mode", ""), {"hybrid", "dense", "lexical"}),
+        (("search", "x", "--mode", ""), {"hybrid", "rrf", "dense", "lexical"}),
     ],
 )
 def test_completion_knows_commands_options_spaces_and_parts(run, host, typed, wanted):
