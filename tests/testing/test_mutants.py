@@ -68,8 +68,6 @@ def test_every_contract_has_mutants():
     assert sorted(CONTRACTS) == KINDS
 
 
-
-
 @pytest.mark.parametrize("kind", sorted(set(CONTRACTS) - {"plugins"}))
 def test_a_part_that_lacks_a_method_is_found(kind):
     part = (lambda: object()) if kind == "stores" else object()

@@ -63,12 +63,12 @@ def run_contracts(
         "samples": list(samples),
     }
     with tempfile.TemporaryDirectory(prefix="ragloom-check-") as folder:
-        module = Path(folder, "test_contracts.py")
-        module.write_text(_MODULE.format(check=check), "utf-8")
+        tests = Path(folder, "test_contracts.py")
+        tests.write_text(_MODULE.format(check=check), "utf-8")
         # An empty configuration of its own: that of the folder one happens to be in says nothing here.
         Path(folder, "pytest.ini").write_text("[pytest]\n", "utf-8")
         command = [
-            *(sys.executable, "-m", "pytest", str(module), "-q", "-rsxX", "--no-header"),
+            *(sys.executable, "-m", "pytest", str(tests), "-q", "-rsxX", "--no-header"),
             *("-c", str(Path(folder, "pytest.ini")), "-p", "no:cacheprovider"),
             *pytest_arguments,
         ]

@@ -155,9 +155,7 @@ Examples:
   ragloom plugins new redis --kind store --into ~/src""",
 )
 @click.argument("name")
-@click.option(
-    "--kind", type=click.Choice(_KINDS), required=True, help="What the plugin offers."
-)
+@click.option("--kind", type=click.Choice(_KINDS), required=True, help="What the plugin offers.")
 @click.option(
     "--into",
     "folder",

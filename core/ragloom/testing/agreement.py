@@ -48,7 +48,7 @@ class StoreAgreement(StoreFixtures, contract=True):
                 store.open(space=space, dimension=DIMENSION, directory=directory)
                 return store
 
-        run_state_machine_as_test(  # type: ignore[no-untyped-call]
+        run_state_machine_as_test(
             Machine,
             settings=settings(
                 max_examples=self.examples,
@@ -94,9 +94,7 @@ class _Agreement(RuleBasedStateMachine):
         for store in (self.store, self.oracle):
             store.drop()
 
-    @rule(
-        vector=directions(), limit=st.integers(0, 8), where=st.lists(conditions(), max_size=2)
-    )
+    @rule(vector=directions(), limit=st.integers(0, 8), where=st.lists(conditions(), max_size=2))
     def search(self, vector: Vector, limit: int, where: Sequence[Condition]) -> None:
         query = np.array(vector, dtype=np.float32)
         found, expected = (

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import EntryPoint, distribution
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -77,9 +76,6 @@ def contract_classes(check: Check) -> dict[str, type[Contract]]:
                     title = f"Test{label}_{_plain(name)}"
                     made[title] = _class(contract, _fixtures(kind, name, check), check, name)
     return made
-
-
-
 
 
 def made_part(kind: Kind, name: str, options: Options) -> object:
@@ -150,7 +146,7 @@ def _samples(loader: Loader, given: Sequence[str]) -> Mapping[str, bytes]:
     return {name: content}
 
 
-def _fixture(value: object, check: Callable[[], object] | None = None) -> Any:
+def _fixture(value: object, check: Callable[[], object] | None = None) -> object:
     @pytest.fixture
     def fixture(self: object) -> object:  # noqa: ARG001 - a method
         if check is not None:

@@ -28,7 +28,8 @@ DOCUMENTS: Final = {
     "scripts": "Gr\u00f6\u00dfe. \u65e5\u672c\u8a9e\u306e\u6587\u7ae0\u3002\U0001f9f5\u200d\U0001f469 "
     "\u0627\u0644\u0639\u0631\u0628\u064a\u0629 e\u0301\n" * 20,
     "separators": "a\u2028b\u2029c\x0bd\x0ce\x85f\xa0g\ufeffh\x00i\n",
-    "code": "def one():\n    return 1\n\n\nclass Two:\n    def three(self):\n        return 3\n" * 12,
+    "code": "def one():\n    return 1\n\n\nclass Two:\n    def three(self):\n        return 3\n"
+    * 12,
     "long prose": (_PROSE * 12 + "\n\n") * 6,
     "long line": "word " * 3000,
     "no blanks": "x" * 9000,
@@ -114,7 +115,9 @@ class ChunkerContract(Contract, contract=True):
             assert max(longest, default=0) <= _MAX_TOKENS, document_name
 
     @pytest.mark.parametrize("document_name", DOCUMENTS)
-    def test_chunks_are_exact_slices_of_the_file(self, chunker: Chunker, document_name: str) -> None:
+    def test_chunks_are_exact_slices_of_the_file(
+        self, chunker: Chunker, document_name: str
+    ) -> None:
         """Text, bytes and lines of every chunk can be checked against the file.
 
         A prefix such as front matter lies before ``document.text``: spans count from the text.

@@ -75,7 +75,13 @@ class FormatterContract(Contract, contract=True):
 
     def test_odd_paths_and_titles_are_no_error_and_no_line(self, formatter: Formatter) -> None:
         """A path may hold quotes, brackets, line ends and what UTF-8 cannot write: escape it."""
-        for odd in ('a "b" <c> & `d`.md', "it's.md", "two\nlines.md", "not utf-8 \udce9.md", "]].md"):
+        for odd in (
+            'a "b" <c> & `d`.md',
+            "it's.md",
+            "two\nlines.md",
+            "not utf-8 \udce9.md",
+            "]].md",
+        ):
             citation = _citation("alpha", path=odd, headings=(odd, "### === ``` <x>"))
             rendered = formatter.render(_context(citation))
             assert "alpha" in rendered

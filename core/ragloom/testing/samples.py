@@ -61,4 +61,5 @@ def unit(*rows: tuple[float, ...]) -> Embeddings:
     """``(len(rows), 4)`` float32 of unit length; a row may leave out the zeros at its end."""
     vectors = np.array([(*row, 0, 0, 0, 0)[:DIMENSION] for row in rows], dtype=np.float32)
     vectors = vectors.reshape(len(rows), DIMENSION)
-    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors

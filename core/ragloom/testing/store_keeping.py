@@ -178,5 +178,3 @@ class KeepingRules(Contract, contract=True):
         store.drop()
         store.close()
         assert [stored.text for stored, _ in everything(open_store())] == ["first"]
-
-

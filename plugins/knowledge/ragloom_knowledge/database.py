@@ -58,7 +58,7 @@ class LessonTable:
                 with self._engine.begin() as connection:
                     return _merge_or_insert(connection, lesson)
             except IntegrityError as error:  # another process has just captured the same
-                if attempt == _ATTEMPTS - 1 or "uq_knowledge" not in str(error) + _unique(error):
+                if attempt == _ATTEMPTS - 1 or "unique" not in str(error.orig).lower():
                     raise StoreError(f"the lesson was refused: {error.orig}") from error
             except SQLAlchemyError as error:
                 raise _failed(self._engine, error) from error
@@ -268,12 +268,6 @@ def _failed(engine: sa.Engine, error: SQLAlchemyError) -> StoreError:
     place = engine.url.render_as_string(hide_password=True)
     cause = cast("object", getattr(error, "orig", None)) or error
     return StoreError(f"the database of lessons, {place}: {' '.join(str(cause).split())}")
-
-
-def _unique(error: IntegrityError) -> str:
-    """SQLite names the columns, PostgreSQL the constraint."""
-    text = str(error.orig)
-    return "uq_knowledge" if "UNIQUE" in text or "unique" in text else ""
 
 
 def _unknown(lesson_id: str) -> LessonError:

@@ -67,7 +67,7 @@ class TemplateChunker:
             return
         heads = _heads(head_lines(document.metadata, self._options), counter, max_tokens)
         headings = _headings(document.metadata)
-        leads = _leads(text, span, counter, len(heads))
+        leads = _leads(text, span, heads, counter=counter, max_tokens=max_tokens)
         for head, lead in zip(heads, leads, strict=True):
             yield Piece(span=lead, context=head)
         room = max(max_tokens - counter.count(heads[0]), 1)
@@ -115,16 +115,27 @@ def _unless(value: Json, default: str) -> Json:
     return None if value == default else value
 
 
-def _leads(text: str, span: Span, counter: TokenCounter, count: int) -> list[Span]:
-    """The first line, or the first words of a long one; ever longer, so that no two are the same."""
+def _leads(
+    text: str, span: Span, heads: Sequence[str], *, counter: TokenCounter, max_tokens: int
+) -> list[Span]:
+    """The first line, or the first words of a long one; a word more for each further head."""
     end = next(iter(line_starts_within(text, *span)), span.end)
-    first = len(text[span.start : end].rstrip())
-    ends = [stop for _, stop in counter.spans(text[span.start : span.start + _LEAD_LOOK])]
-    within = [stop for stop in ends if stop <= first][:_LEAD_TOKENS]
-    beyond = [stop for stop in ends if stop > (within or [0])[-1]]
-    stops = [(within or ends or [first])[-1], *beyond][:count]
-    stops += [max(stops)] * (count - len(stops))
-    return [Span(span.start, span.start + max(stop, 1)) for stop in stops]
+    line = len(text[span.start : end].rstrip())
+    stops = [stop for _, stop in counter.spans(text[span.start : span.start + _LEAD_LOOK])]
+    words = min(max(sum(stop <= line for stop in stops), 1), _LEAD_TOKENS)
+    leads: list[Span] = []
+    for number, head in enumerate(heads):
+        length = words + number
+        while True:
+            stop = span.start + max([1, *stops[:length]])
+            if (
+                length <= 1
+                or counter.count(join_context(head, text[span.start : stop])) <= max_tokens
+            ):
+                break
+            length -= 1
+        leads.append(Span(span.start, stop))
+    return leads
 
 
 def _headings(metadata: Metadata) -> tuple[str, ...]:

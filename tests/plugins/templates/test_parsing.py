@@ -138,7 +138,8 @@ def test_aliases_cannot_grow_without_end():
 
 
 @pytest.mark.parametrize(
-    "text", ["---\n\nTwo rules.\n\n---\n\nText\n", "---\n", "text\n---\na: b\n---\n", "--- a\n---\n"]
+    "text",
+    ["---\n\nTwo rules.\n\n---\n\nText\n", "---\n", "text\n---\na: b\n---\n", "--- a\n---\n"],
 )
 def test_rules_are_no_front_matter(text):
     assert split_front_matter(text) is None

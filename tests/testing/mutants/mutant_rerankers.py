@@ -86,9 +86,7 @@ class Jitters(SharedWords):
 class NaNForNoWords(SharedWords):
     def rerank(self, query, passages):
         scores = super().rerank(query, passages)
-        return [
-            score if self.words(text) else math.nan for score, text in zip(scores, passages)
-        ]
+        return [score if self.words(text) else math.nan for score, text in zip(scores, passages)]
 
 
 @breaks("test_empty_and_very_long_passages_are_scored")

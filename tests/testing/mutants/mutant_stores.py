@@ -165,10 +165,13 @@ class DropsNul(FileStore):
 class SortsKeys(FileStore):
     def scan(self, *, batch_size=1000):
         for chunks, vectors in super().scan(batch_size=batch_size):
-            yield [
-                dataclasses.replace(one, metadata=dict(sorted(one.metadata.items())))
-                for one in chunks
-            ], vectors
+            yield (
+                [
+                    dataclasses.replace(one, metadata=dict(sorted(one.metadata.items())))
+                    for one in chunks
+                ],
+                vectors,
+            )
 
 
 @breaks("test_scanned_vectors_are_float32_and_contiguous")
@@ -238,9 +241,10 @@ class KeepsTitlesInMemory(FileStore):
     def scan(self, *, batch_size=1000):
         titles = getattr(self, "titles", {})
         for chunks, vectors in super().scan(batch_size=batch_size):
-            yield [
-                dataclasses.replace(one, headings=titles.get(one.id, ())) for one in chunks
-            ], vectors
+            yield (
+                [dataclasses.replace(one, headings=titles.get(one.id, ())) for one in chunks],
+                vectors,
+            )
 
 
 @breaks("test_a_second_process_sees_it_and_is_seen")

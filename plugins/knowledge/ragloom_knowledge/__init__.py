@@ -1,0 +1,56 @@
+"""Lessons: what went wrong and was fixed, what was rejected, what was approved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from ragloom import CommandSpec, hookimpl
+
+if TYPE_CHECKING:
+    from ragloom_knowledge.knowledge import KnowledgeBase
+    from ragloom_knowledge.types import (
+        Captured,
+        Checkpoint,
+        Lesson,
+        LessonError,
+        Pattern,
+        Pruned,
+        Task,
+        TaskContext,
+    )
+
+__all__ = [
+    "Captured",
+    "Checkpoint",
+    "KnowledgeBase",
+    "Lesson",
+    "LessonError",
+    "Pattern",
+    "Pruned",
+    "Task",
+    "TaskContext",
+    "ragloom_commands",
+]
+
+
+@hookimpl
+def ragloom_commands() -> Mapping[str, CommandSpec]:
+    """Offer ``ragloom knowledge``."""
+    return {
+        "knowledge": CommandSpec(
+            target="ragloom_knowledge.cli:knowledge",
+            summary="Capture lessons and ask what has worked.",
+        )
+    }
+
+
+def __getattr__(name: str) -> object:
+    """Import what is heavy when it is first asked for (PEP 562)."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = "knowledge" if name == "KnowledgeBase" else "types"
+    value: object = getattr(import_module(f"{__name__}.{module}"), name)
+    globals()[name] = value
+    return value
