@@ -57,25 +57,24 @@ Rows = npt.NDArray[np.float64]
 """``(n, 2)``: cosine and words of a problem's candidates."""
 
 
-def collections(prompts: Path) -> dict[str, TemplateLibrary]:
-    """A library of each collection, and one of all, indexed; says what was read and skipped."""
-    workspace = Workspace.open(prompts)
-    made = {name: [folder] for name, folder in DIRS.items()} | {"all": list(DIRS.values())}
-    libraries: dict[str, TemplateLibrary] = {}
-    for name, dirs in made.items():
-        library = libraries[name] = TemplateLibrary(dirs, workspace=workspace)
-        started = perf_counter()
-        count = library.index()
-        first = perf_counter() - started
-        started = perf_counter()
-        library.index()
-        print(
-            f"{name}: {count} templates, {len(library.skipped)} skipped, "
-            f"{len(library.space.snapshot())} chunks, {first:.1f} s, again {perf_counter() - started:.2f} s"
-        )
-        for failed in library.skipped:
-            print(f"  {failed.path}: {failed.error}")
-    return libraries
+def indexed(prompts: Path) -> TemplateLibrary:
+    """A library of all collections, indexed; says what was read and what was skipped."""
+    library = TemplateLibrary(list(DIRS.values()), workspace=Workspace.open(prompts))
+    started = perf_counter()
+    report = library.refresh()
+    first = perf_counter() - started
+    started = perf_counter()
+    count = library.index()
+    print(
+        f"{count} templates, {len(library.skipped)} skipped, {report.chunks} chunks, "
+        f"{report.embedded} embedded, {first:.1f} s; again {perf_counter() - started:.2f} s"
+    )
+    for name, folder in DIRS.items():
+        uris = [uri for uri in library.space.snapshot().files if uri.startswith(f"{folder}/")]
+        print(f"  {name}: {len(uris)} templates")
+    for failed in library.skipped:
+        print(f"  {failed.path}: {failed.error}")
+    return library
 
 
 def uri_of(name: str, library: TemplateLibrary) -> str:
@@ -176,7 +175,7 @@ def main() -> None:
     parser.add_argument("--fit", action="store_true")
     parser.add_argument("--out", type=Path, help="write the figures as JSON")
     options = parser.parse_args()
-    libraries = collections(options.prompts)
+    collections = indexed(options.prompts)
     if options.fit:
         own = read_problems(HERE / "templates_fit.jsonl")
         groups = [[problem for problem in own if problem.template is not None]]
@@ -184,7 +183,7 @@ def main() -> None:
             groups.append(needs(options.needs))
         off_topic = [problem for problem in own if problem.template is None]
         off_topic += [Problem(problem=text, template=None) for text in everyday_questions()]
-        print(json.dumps(asdict(fit_curve(libraries["all"], groups, off_topic)), indent=1))
+        print(json.dumps(asdict(fit_curve(collections, groups, off_topic)), indent=1))
         return
     workspace = Workspace.open(ROOT / "tests" / "data" / "templates")
     with TemplateLibrary(["collections"], workspace=workspace) as library:

@@ -93,7 +93,7 @@ class AuditLog:
 
     def __init__(self, settings: AuditSettings, root: Path) -> None:
         self.settings = settings
-        self.path = root / settings.path
+        self.path: Path = root / settings.path
         self._warned = False
 
     def record(

@@ -35,7 +35,7 @@ class _Plugins(Command, click.Group):
     cls=_Plugins,
     invoke_without_command=True,
     subcommand_metavar="[COMMAND]",
-    short_help="List the plugins, what they provide and what is missing; check one, begin one.",
+    short_help="List the plugins, what they provide and what is missing.",
     epilog="""\b
 Examples:
   ragloom plugins

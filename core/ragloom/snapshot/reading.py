@@ -74,7 +74,7 @@ class Snapshot:
                     mmap.mmap(lines.fileno(), 0, access=mmap.ACCESS_READ) if len(self.ids) else b""
                 )
             self._manifest = (directory / "files.json").read_bytes()
-            self.lexical = LexicalIndex(directory / "lexical")
+            self.lexical: LexicalIndex = LexicalIndex(directory / "lexical")
         except (OSError, ValueError, KeyError, TypeError, EOFError) as error:
             message = f"snapshot {directory} does not open ({error}): run 'ragloom repair'"
             raise StoreDamagedError(message) from error

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import logging
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 import pytest
 
+from ragloom._host import PluginHost
 from ragloom.hookspecs import Provider, hookimpl
 from ragloom.protocols import Chunker, Embedder, Formatter, Loader, Reranker, Store
 
-__all__ = ["MakePlugin", "make_plugin"]
+__all__ = ["Finished", "MakePlugin", "RunCommand", "cli", "host", "make_plugin"]
 
 
 class MakePlugin(Protocol):
@@ -50,3 +54,56 @@ def _hook(name: str, providers: list[object]) -> object:
 
     hook.__name__ = hook.__qualname__ = name
     return hookimpl(hook)
+
+
+@pytest.fixture
+def host() -> PluginHost:
+    """Every installed plugin, those left out by the environment included."""
+    return PluginHost.discover(disabled=())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finished:
+    """What a command did.
+
+    Attributes:
+        exit_code: 0 for success.
+        stdout: Its results.
+        stderr: Progress, warnings and errors.
+    """
+
+    exit_code: int
+    stdout: str
+    stderr: str
+
+
+class RunCommand(Protocol):
+    """Runs ``ragloom`` with arguments, as if they were typed in the test's folder."""
+
+    def __call__(self, *arguments: str, plugins: PluginHost | None = None) -> Finished:
+        """What it did; ``plugins`` are all that are installed where none are given."""
+
+
+@pytest.fixture
+def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunCommand]:
+    """A function that runs a command in this process, in the folder ``tmp_path``."""
+    from click.testing import CliRunner
+
+    from ragloom.cli import cli as program
+    from ragloom.cli._session import Session
+
+    monkeypatch.chdir(tmp_path)
+    try:
+        runner = CliRunner(mix_stderr=False)  # type: ignore[call-arg, unused-ignore]
+    except TypeError:  # click 8.2 keeps them apart by itself
+        runner = CliRunner()
+    log = logging.getLogger("ragloom")
+    handlers, level = log.handlers, log.level
+
+    def run(*arguments: str, plugins: PluginHost | None = None) -> Finished:
+        done = runner.invoke(program, [*arguments], obj=Session(plugins=plugins))
+        return Finished(exit_code=done.exit_code, stdout=done.stdout, stderr=done.stderr)
+
+    yield run
+    log.handlers = handlers
+    log.setLevel(level)

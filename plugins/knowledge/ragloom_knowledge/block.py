@@ -19,7 +19,8 @@ _MOST_COMMON, _MODERATE = 5, 3  # successes, as Decision 68 has them
 
 # What a reader, human or model, would take for one of the two delimiters.
 _LIKE_DELIMITER: Final = re.compile(
-    r"[\[［【⟦]\s*(?=/?\s*(?:END\s+(?:ORCHESTRATOR\s+)?CONTEXT|ORCHESTRATOR\s+CONTEXT))", re.IGNORECASE
+    r"[\[［【⟦]\s*(?=/?\s*(?:END\s+(?:ORCHESTRATOR\s+)?CONTEXT|ORCHESTRATOR\s+CONTEXT))",
+    re.IGNORECASE,
 )
 _INVISIBLE: Final = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 _BREAK: Final = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")

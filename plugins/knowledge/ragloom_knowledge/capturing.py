@@ -50,7 +50,9 @@ def lesson_from_json(value: Json) -> Lesson:
         legal.add("success_verified")
     for key in value:
         if key not in legal:
-            raise LessonError(f"{key}: a {kind} has no such field (legal: {', '.join(sorted(legal))})")
+            raise LessonError(
+                f"{key}: a {kind} has no such field (legal: {', '.join(sorted(legal))})"
+            )
     verified = value.get("success_verified", kind != "failure_solution")
     if not isinstance(verified, bool):
         raise LessonError(f"success_verified: expected true or false, found {verified!r}")
@@ -114,5 +116,7 @@ def _clean(key: str, text: str | None) -> str | None:
     if key in _LONGEST:
         kept = " ".join(kept.split())
         if len(kept) > _LONGEST[key]:
-            raise LessonError(f"{key}: {len(kept)} characters, and at most {_LONGEST[key]} are kept")
+            raise LessonError(
+                f"{key}: {len(kept)} characters, and at most {_LONGEST[key]} are kept"
+            )
     return kept or None

@@ -204,7 +204,9 @@ def _merge_or_insert(connection: sa.Connection, lesson: Lesson) -> Captured:
             return Captured(id=one.id, merged=True)
     variant = known[-1].variant + 1 if known else 0
     lesson_id = stable_id(lesson.kind, lesson.signature, variant)
-    connection.execute(sa.insert(lessons).values(_row(replace(lesson, id=lesson_id, variant=variant))))
+    connection.execute(
+        sa.insert(lessons).values(_row(replace(lesson, id=lesson_id, variant=variant)))
+    )
     return Captured(id=lesson_id, merged=False)
 
 

@@ -126,9 +126,7 @@ def _with_front_matter(values: Mapping[str, Json], lesson: Lesson) -> str:
     import yaml
 
     dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-    front = yaml.dump(
-        dict(values), Dumper=dumper, allow_unicode=True, sort_keys=False, width=2**20
-    )
+    front = yaml.dump(dict(values), Dumper=dumper, allow_unicode=True, sort_keys=False, width=2**20)
     body = "\n\n".join(
         f"{title}: {text}" for name, title in _TITLES.items() if (text := getattr(lesson, name))
     )

@@ -4,55 +4,47 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence, Set
 from datetime import timedelta
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
-from ragloom import Condition, ConfigError, NotIndexedError, PluginHost, RagloomError, Workspace
+from ragloom import (
+    ConfigError,
+    MissingDependencyError,
+    PluginHost,
+    RagloomError,
+    Workspace,
+)
 from ragloom.counting import counter
 from ragloom.indexing import Progress
 from ragloom.protocols import TokenCounter
 from ragloom.workspace import Space
 from ragloom_knowledge.block import AT_MOST, pattern_block
 from ragloom_knowledge.capturing import new_lesson, now
-from ragloom_knowledge.database import LessonTable
-from ragloom_knowledge.files import (
-    exported_text,
-    file_name,
-    indexed_text,
-    parse_exported,
-    write_atomically,
-)
+from ragloom_knowledge.files import exported_text, file_name, parse_exported, write_atomically
+from ragloom_knowledge.index import LessonIndex, named_files, ranked
 from ragloom_knowledge.settings import KnowledgeSettings, read_settings
-from ragloom_knowledge.space import KnowledgeWorkspace, knowledge_space
 from ragloom_knowledge.types import (
     CHECKPOINTS,
     Captured,
     Checkpoint,
     CheckpointKind,
-    Kind,
     Lesson,
-    LessonError,
     Pattern,
     Pruned,
     Task,
     TaskContext,
-    wilson_lower_bound,
 )
+
+if TYPE_CHECKING:
+    from ragloom_knowledge.database import LessonTable
 
 __all__ = ["KnowledgeBase"]
 
 _LOG: Final = logging.getLogger("ragloom")
 _ENTERING: Final = 5  # lessons of a failure that are ranked, as Decision 68 has it
-_CHUNKS: Final = 4  # of one lesson, that may stand before another one's
-_KIND_ORDER: Final[dict[Kind, int]] = {
-    "gate_rejection": 0,
-    "gate_approval": 0,
-    "failure_solution": 1,
-}
 
 
 class KnowledgeBase:
@@ -66,11 +58,14 @@ class KnowledgeBase:
 
     def __init__(self, workspace: Workspace, settings: KnowledgeSettings) -> None:
         self.settings = settings
-        self._workspace = KnowledgeWorkspace(workspace)
-        self._workspace.prepare()
-        default = f"sqlite:///{self._workspace.state / 'lessons.db'}"
-        self.table = LessonTable(settings.database or default)
-        self.space: Space = knowledge_space(self._workspace)
+        self._index = LessonIndex(workspace)
+        default = f"sqlite:///{self._index.workspace.state / 'lessons.db'}"
+        self.table = _table(settings.database or default)
+
+    @property
+    def space(self) -> Space:
+        """The index of lessons."""
+        return self._index.space
 
     @classmethod
     def open(
@@ -226,7 +221,9 @@ class KnowledgeBase:
             RagloomError: Database, model or index failed; the next run goes on from there.
         """
         if kind not in CHECKPOINTS:
-            raise ConfigError(f"no checkpoint is called {kind!r}; there are {', '.join(CHECKPOINTS)}")
+            raise ConfigError(
+                f"no checkpoint is called {kind!r}; there are {', '.join(CHECKPOINTS)}"
+            )
         pruned = self.prune(progress=progress)
         staged = self.table.select(project=project, staged=True, verified=True)
         embedded, failed = self._bring_up_to_date(staged, progress)
@@ -283,7 +280,9 @@ class KnowledgeBase:
             "technology": technology,
         }
         asked = "\n".join(
-            f"{title}: {text}" for title, text in (("Failure", description), ("Error", error)) if text
+            f"{title}: {text}"
+            for title, text in (("Failure", description), ("Error", error))
+            if text
         )
         return self._query(asked, labels, self.settings.failure_relevance, _ENTERING)[:AT_MOST]
 
@@ -328,6 +327,18 @@ class KnowledgeBase:
         text = f"{task.description}\n\n{block}"
         return TaskContext(text=text, patterns=shown, tokens=tokens.count(block))
 
+    def lesson(self, lesson_id: str) -> Lesson:
+        """One lesson.
+
+        Raises:
+            LessonError: There is none of that id.
+        """
+        return self.table.get(lesson_id)
+
+    def lessons(self, *, project: str | None = None) -> list[Lesson]:
+        """All lessons, or those of one project, in the order of their ids."""
+        return self.table.select(project=project)
+
     def pin(self, lesson_id: str, *, pinned: bool = True) -> Lesson:
         """Keep a lesson whatever its age, or no longer.
 
@@ -356,15 +367,14 @@ class KnowledgeBase:
         age = timedelta(days=self.settings.retention_days) if older_than is None else older_than
         ids = self.table.expired(now() - age)
         if ids and not dry_run:
-            for lesson_id in ids:
-                (self._workspace.root / file_name(lesson_id)).unlink(missing_ok=True)
-            self._index(progress)
+            self._index.remove(ids)
+            self._index.update(progress)
             self.table.delete(ids)
         return Pruned(ids=tuple(ids), dry_run=dry_run)
 
     def export_lessons(self, folder: Path) -> int:
         """Write every lesson, with its counts, as a Markdown file with front matter; gives how many."""
-        with _files():
+        with named_files():
             folder.mkdir(parents=True, exist_ok=True)
             exported = self.table.select()
             for lesson in exported:
@@ -379,7 +389,7 @@ class KnowledgeBase:
         Raises:
             LessonError: A file is not an exported lesson; then nothing is imported.
         """
-        with _files():
+        with named_files():
             given = [
                 parse_exported(path.read_text("utf-8"), path.name)
                 for path in sorted(folder.glob("*.md"))
@@ -389,76 +399,25 @@ class KnowledgeBase:
         return count
 
     def _query(
-        self, asked: str, labels: dict[str, str | None], relevance: float, entering: int
+        self, asked: str, labels: Mapping[str, str | None], relevance: float, entering: int
     ) -> tuple[Pattern, ...]:
-        where = [
-            Condition(field=name, operator="=", value=value)
-            for name, value in labels.items()
-            if value is not None
-        ]
-        try:
-            result = self.space.search(
-                asked, top_k=entering * _CHUNKS, min_relevance=relevance, where=where
-            )
-        except NotIndexedError:
-            return ()
-        best: dict[str, float] = {}
-        for hit in result.hits:
-            lesson_id = Path(hit.chunk.uri).stem
-            best[lesson_id] = max(best.get(lesson_id, 0.0), hit.relevance)
-        known = self.table.by_ids(list(best))
-        entered = [(known[name], best[name]) for name in best if name in known][:entering]
-        entered.sort(key=lambda one: _order(*one))
-        return tuple(_pattern(lesson, found) for lesson, found in entered)
+        found = self._index.search(asked, labels, relevance, entering)
+        return ranked(found, self.table.by_ids(list(found)))
 
     def _bring_up_to_date(
         self,
         staged: Sequence[Lesson],
         progress: Progress | None,
-        renewed: set[str] | frozenset[str] = frozenset(),
+        renewed: Set[str] = frozenset(),
     ) -> tuple[int, set[str]]:
-        """Write the files of these lessons and of those that lack one; embed what is new.
-
-        Returns:
-            Chunks that were embedded, and the ids of lessons whose files could not be indexed.
-        """
-        with _files():
-            there = {path.stem for path in self._workspace.root.glob("*.md")}
-            ids = [one for one in self.table.embedded_ids() if one in renewed or one not in there]
-            for lesson in [*staged, *self.table.by_ids(ids).values()]:
-                path = self._workspace.root / file_name(lesson.id)
-                write_atomically(path, indexed_text(lesson))
-        return self._index(progress)
-
-    def _index(self, progress: Progress | None) -> tuple[int, set[str]]:
-        report = self.space.index(progress=progress)
-        for file in report.failed:
-            _LOG.warning("lesson %s: not indexed: %s", Path(file.path).stem, file.error)
-        return report.embedded, {Path(file.path).stem for file in report.failed}
+        """Write the files of these lessons and of those that lack one, then update the index."""
+        ids = self.table.embedded_ids()
+        wanted = {*renewed.intersection(ids), *self._index.missing(ids)}
+        self._index.write([*staged, *self.table.by_ids(sorted(wanted)).values()])
+        return self._index.update(progress)
 
 
-def _order(lesson: Lesson, relevance: float) -> tuple[float, int, float, str]:
-    """The best first; relevance and id only part those that are otherwise alike."""
-    proven = wilson_lower_bound(lesson.successes, lesson.uses)
-    return (-proven, _KIND_ORDER[lesson.kind], -relevance, lesson.id)
-
-
-def _pattern(lesson: Lesson, relevance: float) -> Pattern:
-    return Pattern(
-        id=lesson.id,
-        kind=lesson.kind,
-        problem=lesson.problem,
-        solution=lesson.solution,
-        when_to_try=lesson.when_to_try,
-        successes=lesson.successes,
-        uses=lesson.uses,
-        relevance=relevance,
-    )
-
-
-def _fitting(
-    patterns: Sequence[Pattern], tokens: TokenCounter, limit: int
-) -> tuple[Pattern, ...]:
+def _fitting(patterns: Sequence[Pattern], tokens: TokenCounter, limit: int) -> tuple[Pattern, ...]:
     """The best that fit together; one that does not leaves its place to the next."""
     shown: list[Pattern] = []
     for pattern in patterns:
@@ -467,9 +426,11 @@ def _fitting(
     return tuple(shown)
 
 
-@contextmanager
-def _files() -> Iterator[None]:
+def _table(url: str) -> LessonTable:
     try:
-        yield
-    except (OSError, UnicodeDecodeError) as error:
-        raise LessonError(f"a file of lessons cannot be read or written: {error}") from error
+        from ragloom_knowledge.database import LessonTable
+    except ModuleNotFoundError as error:
+        if error.name != "sqlalchemy":
+            raise
+        raise MissingDependencyError("sqlalchemy", "ragloom[knowledge]", "lessons") from error
+    return LessonTable(url)

@@ -36,9 +36,7 @@ class KnowledgeSettings:
     max_tokens: int = 1500
 
 
-def read_settings(
-    value: Json, environment: Mapping[str, str] | None = None
-) -> KnowledgeSettings:
+def read_settings(value: Json, environment: Mapping[str, str] | None = None) -> KnowledgeSettings:
     """The settings in the value of the key ``knowledge``; None for none.
 
     Raises:

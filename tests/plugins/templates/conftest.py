@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from textwrap import dedent
 
@@ -30,6 +31,17 @@ PROOF = """\
     2. **Assume the negation.** Suppose that the claim is false.
     3. **Derive a contradiction.** Reason until two statements exclude each other.
     """
+
+
+@pytest.fixture(autouse=True)
+def _log() -> Iterator[None]:
+    """The command line takes the log for itself; the next test wants it back."""
+    log = logging.getLogger("ragloom")
+    before = list(log.handlers), log.propagate, log.level
+    log.handlers, log.propagate = [], True
+    yield
+    log.handlers, log.propagate = before[0], before[1]
+    log.setLevel(before[2])
 
 
 @pytest.fixture

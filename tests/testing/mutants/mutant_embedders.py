@@ -169,7 +169,7 @@ class ClosesForGood(HashingEmbedder):
 class ClosesOnce(HashingEmbedder):
     def close(self):
         del self.passages
-        self.passages
+        self.passages  # noqa: B018 - the second time it is not there
 
 
 declare(

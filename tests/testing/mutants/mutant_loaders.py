@@ -133,9 +133,9 @@ class Recurses(Plain):
 @breaks("test_metadata_is_json")
 class Dates(Plain):
     def change(self, document):
-        import datetime
+        import datetime as dt
 
-        return dataclasses.replace(document, metadata={"date": datetime.date(2024, 5, 1)})
+        return dataclasses.replace(document, metadata={"date": dt.date(2024, 5, 1)})
 
 
 @breaks("test_warnings_are_lines")

@@ -39,7 +39,10 @@ class SharedWords:
 class InfinitelyBad(SharedWords):
     def rerank(self, query, passages):
         scores = super().rerank(query, passages)
-        return [score if text.isascii() else -math.inf for score, text in zip(scores, passages)]
+        return [
+            score if text.isascii() else -math.inf
+            for score, text in zip(scores, passages, strict=True)
+        ]
 
 
 @breaks("test_no_passages_get_no_scores")
@@ -86,7 +89,10 @@ class Jitters(SharedWords):
 class NaNForNoWords(SharedWords):
     def rerank(self, query, passages):
         scores = super().rerank(query, passages)
-        return [score if self.words(text) else math.nan for score, text in zip(scores, passages)]
+        return [
+            score if self.words(text) else math.nan
+            for score, text in zip(scores, passages, strict=True)
+        ]
 
 
 @breaks("test_empty_and_very_long_passages_are_scored")

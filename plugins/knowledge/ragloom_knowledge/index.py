@@ -1,0 +1,133 @@
+"""The files of lessons and the index of them: written by checkpoints, searched for patterns."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from ragloom import Condition, NotIndexedError, Workspace
+from ragloom.indexing import Progress
+from ragloom.workspace import Space
+from ragloom_knowledge.files import file_name, indexed_text, write_atomically
+from ragloom_knowledge.space import KnowledgeWorkspace, knowledge_space
+from ragloom_knowledge.types import Kind, Lesson, LessonError, Pattern, wilson_lower_bound
+
+__all__ = ["LessonIndex", "named_files", "ranked"]
+
+_LOG: Final = logging.getLogger("ragloom")
+_CHUNKS: Final = 4  # of one lesson, that may stand before another one's
+_KIND_ORDER: Final[Mapping[Kind, int]] = {
+    "gate_rejection": 0,
+    "gate_approval": 0,
+    "failure_solution": 1,
+}
+
+
+class LessonIndex:
+    """A file for every lesson that was processed, and the space made of these files.
+
+    Args:
+        project: The workspace whose state holds both.
+    """
+
+    def __init__(self, project: Workspace) -> None:
+        self.workspace = KnowledgeWorkspace(project)
+        with named_files():
+            self.workspace.prepare()
+        self.space: Space = knowledge_space(self.workspace)
+
+    def missing(self, ids: Iterable[str]) -> list[str]:
+        """Those of the ids that have no file."""
+        with named_files():
+            there = {path.stem for path in self.workspace.root.glob("*.md")}
+        return [lesson_id for lesson_id in ids if lesson_id not in there]
+
+    def write(self, lessons: Iterable[Lesson]) -> None:
+        """Write the file of each, where it does not say so already."""
+        with named_files():
+            for lesson in lessons:
+                write_atomically(self.workspace.root / file_name(lesson.id), indexed_text(lesson))
+
+    def remove(self, ids: Iterable[str]) -> None:
+        """Remove the file of each."""
+        with named_files():
+            for lesson_id in ids:
+                (self.workspace.root / file_name(lesson_id)).unlink(missing_ok=True)
+
+    def update(self, progress: Progress | None) -> tuple[int, set[str]]:
+        """Bring the index up to date with the files; only what is new is embedded, in batches.
+
+        Returns:
+            Chunks that were embedded, and the ids of lessons whose files could not be indexed.
+        """
+        report = self.space.index(progress=progress)
+        for file in report.failed:
+            _LOG.warning("lesson %s: not indexed: %s", Path(file.path).stem, file.error)
+        return report.embedded, {Path(file.path).stem for file in report.failed}
+
+    def search(
+        self, asked: str, labels: Mapping[str, str | None], relevance: float, count: int
+    ) -> Mapping[str, float]:
+        """Ids of up to ``count`` lessons and how relevant each is, the best match first.
+
+        Args:
+            asked: In words.
+            labels: Front matter that a lesson must have; None asks for nothing.
+            relevance: What is less relevant, 0 to 1, is left out.
+            count: Lessons at the most.
+        """
+        where = [
+            Condition(field=name, operator="=", value=value)
+            for name, value in labels.items()
+            if value is not None
+        ]
+        try:
+            result = self.space.search(
+                asked, top_k=count * _CHUNKS, min_relevance=relevance, where=where
+            )
+        except NotIndexedError:
+            return {}
+        best: dict[str, float] = {}
+        for hit in result.hits:
+            lesson_id = Path(hit.chunk.uri).stem
+            best[lesson_id] = max(best.get(lesson_id, 0.0), hit.relevance)
+        return dict(list(best.items())[:count])
+
+
+def ranked(found: Mapping[str, float], known: Mapping[str, Lesson]) -> tuple[Pattern, ...]:
+    """What was found as patterns, the best proven first; relevance and id only part equals."""
+
+    def order(lesson: Lesson) -> tuple[float, int, float, str]:
+        proven = wilson_lower_bound(lesson.successes, lesson.uses)
+        return (-proven, _KIND_ORDER[lesson.kind], -found[lesson.id], lesson.id)
+
+    lessons: Sequence[Lesson] = sorted((known[name] for name in found if name in known), key=order)
+    return tuple(
+        Pattern(
+            id=lesson.id,
+            kind=lesson.kind,
+            problem=lesson.problem,
+            solution=lesson.solution,
+            when_to_try=lesson.when_to_try,
+            successes=lesson.successes,
+            uses=lesson.uses,
+            relevance=found[lesson.id],
+        )
+        for lesson in lessons
+    )
+
+
+@contextmanager
+def named_files() -> Iterator[None]:
+    """Say which file cannot be read or written.
+
+    Raises:
+        LessonError: One cannot.
+    """
+    try:
+        yield
+    except (OSError, UnicodeDecodeError) as error:
+        raise LessonError(f"a file of lessons cannot be read or written: {error}") from error

@@ -1,0 +1,173 @@
+"""``ragloom templates``, with the model that counts."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from ragloom.cli import cli
+from ragloom.cli._session import Session
+
+from .conftest import PROOF
+
+
+@pytest.fixture
+def run(workspace, write):
+    write("data/templates/proof.md", PROOF)
+    write(
+        "data/bot-buffer/translate.md",
+        """\
+        ---
+        name: Translate
+        domain: language
+        description: Translate a text
+        ---
+        Translate into {{language}}: {{input}}
+        """,
+    )
+
+    def invoke(*arguments, code=0):
+        session = Session(folder=str(workspace.root), plugins=workspace.host)
+        result = CliRunner().invoke(cli, ["templates", *map(str, arguments)], obj=session)
+        assert code == result.exit_code, result.output
+        return result
+
+    return invoke
+
+
+def test_index_says_what_it_did(run, write):
+    write("data/templates/broken.md", "---\nname: [\n---\nText\n")
+    result = run("index")
+    assert result.stdout.startswith("2 templates: 2 added, 0 updated, 0 removed, 1 skipped; ")
+    assert "data/templates/broken.md: skipped: front matter, line " in result.stderr
+    found = json.loads(run("index", "--json").stdout)
+    assert (2, 0, 0) == (found["templates"], found["added"], found["embedded"])
+    assert ["data/templates/broken.md"] == [file["path"] for file in found["skipped"]]
+
+
+def test_match_has_the_documented_json(run):
+    (first,) = json.loads(
+        run("match", "contradiction proof", "--json", "-k", 1, "--threshold", 0).stdout
+    )
+    assert ["id", "name", "score", "description", "fallback"] == list(first)
+    assert ("proof", False) == (first["id"], first["fallback"])
+
+
+def test_match_is_a_line_a_template(run):
+    result = run("match", "contradiction proof", "--threshold", 0)
+    assert ["proof", "translate"] == [line.split("\t")[1] for line in result.stdout.splitlines()]
+
+
+def test_match_says_that_nothing_fits(run):
+    result = run("match", "contradiction proof", "--domain", "cooking")
+    assert result.stdout.startswith("fallback\tbot-chain-of-thought\tChain of Thought\t")
+    assert "no template fits: this is the fallback" in result.stderr
+    (only,) = json.loads(run("match", "x", "--domain", "cooking", "--json").stdout)
+    assert (0.5, True) == (only["score"], only["fallback"])
+
+
+def test_a_prompt_is_filled_and_never_evaluated(run):
+    arguments = ("match", "{{language}} $(pwd)", "--domain", "language", "--threshold", 0)
+    result = run(*arguments, "--format", "prompt", "--set", "language=German")
+    assert "Translate into German: {{language}} $(pwd)\n" == result.stdout
+    result = run(*arguments, "--format", "prompt")
+    assert "Translate into {{language}}: {{language}} $(pwd)\n" == result.stdout
+    assert "translate: placeholders without a value stay as they are: language" in result.stderr
+
+
+def test_set_needs_a_name_and_a_value(run):
+    assert (
+        "--set takes NAME=VALUE, not 'German'"
+        in run("match", "x", "--set", "German", code=2).stderr
+    )
+
+
+def test_list_filters(run):
+    assert ["proof", "translate"] == [one["id"] for one in json.loads(run("list", "--json").stdout)]
+    result = run("list", "--domain", "mathematics")
+    assert "proof\tProof by Contradiction\tmathematics\tmoderate\tdeductive\tTemplate for" in (
+        result.stdout
+    )
+    assert 1 == len(result.stdout.splitlines())
+
+
+def test_show_prints_the_content(run):
+    result = run("show", "proof")
+    assert result.stdout.startswith("\n## Steps") or result.stdout.startswith("## Steps")
+    assert "mathematics, moderate, deductive: proof, contradiction" in result.stderr
+    assert "deductive" == json.loads(run("show", "proof", "--json").stdout)["methodology"]
+
+
+def test_show_names_the_nearest(run):
+    message = run("show", "prof", code=2).stderr
+    assert "no template is called 'prof'; did you mean 'proof'?" in message
+    assert 1 == len(message.strip().splitlines())
+
+
+def test_add_takes_a_file_from_anywhere(run, write):
+    file = write("elsewhere/why.md", "---\nname: Five Whys\n---\nAsk why.\n")
+    assert "why\tFive Whys\n" == run("add", file).stdout
+    assert "why" in run("list").stdout
+    broken = write("elsewhere/broken.md", "---\nname: [\n---\nText\n")
+    assert "front matter, line" in run("add", broken, code=1).stderr
+
+
+def test_lint_exits_with_1_for_errors_only(run, write):
+    assert "0 errors, 0 warnings" in run("lint").stderr
+    write("data/templates/plain.md", "Text.\n")
+    assert "data/templates/plain.md:1: warning: there is no front matter" in run("lint").stdout
+    write("data/templates/broken.md", "---\nname: a: b\n---\nText\n")
+    result = run("lint", "--json", code=1)
+    assert {"path", "line", "severity", "problem"} == set(json.loads(result.stdout)[0])
+    assert "1 errors, 1 warnings" in result.stderr
+
+
+def test_new_writes_a_skeleton_that_lints(run, workspace):
+    path = run("new", 'Five "Whys"').stdout.strip()
+    assert str(workspace.root / "data" / "templates" / "five-whys.md") == path
+    assert "0 errors, 0 warnings" in run("lint").stderr
+    assert "Five 'Whys'" == json.loads(run("show", "five-whys", "--json").stdout)["name"]
+    assert "there is such a file already" in run("new", "five-whys", code=1).stderr
+    assert "cannot name a file" in run("new", "???", code=1).stderr
+
+
+def test_dir_takes_the_place_of_the_settings(run, write):
+    folder = write("prompts/other.md", "Text.\n").parent
+    assert ["other"] == [
+        one["id"] for one in json.loads(run("list", "--dir", folder, "--json").stdout)
+    ]
+
+
+def test_eval_prints_every_share(run, write):
+    problems = write(
+        "problems.jsonl",
+        """\
+        {"problem": "contradiction proof negation", "template": "proof"}
+
+        {"problem": "zebra", "template": null}
+        """,
+    )
+    found = json.loads(run("eval", problems, "--json").stdout)
+    assert ["top1", "top3", "ranked1", "ranked3", "fallback"] == list(found["metrics"])
+    assert 2 == found["problems"]
+    assert "ranked1\t1.000" in run("eval", problems).stdout
+    wrong = write("wrong.jsonl", '{"problem": "x"}\n')
+    assert f"{wrong}:1: expected" in run("eval", wrong, code=1).stderr
+    missing = write("missing.jsonl", '{"problem": "x", "template": "nothing"}\n')
+    assert "the library has no template 'nothing'" in run("eval", missing, code=1).stderr
+
+
+def test_common_options_may_stand_at_the_end(run, workspace):
+    assert "proof" in run("list", "-C", workspace.root, "-q").stdout
+
+
+@pytest.mark.parametrize(
+    "command", ["index", "match", "list", "show", "add", "lint", "new", "eval"]
+)
+def test_help_has_examples(run, command):
+    text = run(command, "--help").stdout
+    assert f"ragloom templates {command}" in text.partition("Examples:")[2]
+
+
+def test_the_group_says_what_it_reads(run):
+    assert "SKILL.md" in run("--help").stdout
