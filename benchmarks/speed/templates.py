@@ -80,7 +80,7 @@ def main() -> None:
         target = f" (target {TARGETS[name]})" if name in TARGETS else ""
         print(f"{name}: {value:.4g}{target}")
     if options.json:
-        found = {"machine": machine(), "packages": installed(PACKAGES), "figures": figures}
+        found = {"machine": machine(), "packages": installed(*PACKAGES), "figures": figures}
         options.json.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
 
 

@@ -177,6 +177,19 @@ def test_a_file_that_fails_is_named_and_its_old_chunks_stay(
     assert [failed.path for failed in make_space().index().failed] == ["a.md"]
 
 
+def test_one_malformed_file_among_a_thousand_is_named(files: Path, make_space: MakeSpace) -> None:
+    for number in range(1000):
+        (files / f"{number:04}.md").write_text(f"# Note {number}\n\nalpha\n", "utf-8")
+    (files / "0500.md").write_bytes(BINARY)
+
+    report = make_space().index()
+
+    assert (len(report.added), report.chunks) == (999, 999)
+    (failed,) = report.failed
+    assert failed.path == "0500.md"
+    assert "binary" in failed.error
+
+
 @pytest.mark.parametrize("options", [{"max_tokens": 100}, {"dimension": 32}])
 def test_another_model_is_never_mixed_in(
     files: Path, make_space: MakeSpace, options: dict[str, object]

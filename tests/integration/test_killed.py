@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from ragloom import Space, Workspace
+from ragloom.testing.fakes import HashingEmbedder
 
 pytest.importorskip("milvus_lite")
 pytest.importorskip("onnxruntime")
@@ -21,15 +22,17 @@ SECTIONS = 8
 VERSION = "the words of version "
 
 
-def write_version(folder: Path, version: int) -> None:
+def write_version(
+    folder: Path, version: int, *, files: int = FILES, sections: int = SECTIONS
+) -> None:
     """Every section of every file says which version it is of."""
-    for number in range(FILES):
-        sections = (
+    for number in range(files):
+        parts = (
             f"# Part {part} of {number}\n\nThese are {VERSION}{version}, in part {part} of file "
             f"{number}, which speaks of harvest and weather.\n"
-            for part in range(SECTIONS)
+            for part in range(sections)
         )
-        (folder / f"{number:02}.md").write_text("\n".join(sections), encoding="utf-8")
+        (folder / f"{number:02}.md").write_text("\n".join(parts), encoding="utf-8")
 
 
 def index(folder: Path) -> subprocess.Popen[str]:
@@ -43,11 +46,11 @@ def open_space(folder: Path) -> Space:
     return Workspace.open(folder).space("default")
 
 
-def answering(space: Space) -> set[int]:
+def answering(space: Space, chunks: int = FILES * SECTIONS) -> set[int]:
     """The versions that the chunks of the current generation are of."""
     snapshot = space.snapshot()
     texts = [snapshot.chunk(row).text for row in range(len(snapshot))]
-    assert len(texts) == FILES * SECTIONS
+    assert len(texts) == chunks
     return {int(text.split(VERSION)[1].split(",")[0]) for text in texts}
 
 
@@ -98,9 +101,10 @@ def test_killed_at_ten_random_moments(tmp_path: Path) -> None:
 
 HARD_EXIT = """
 import os, signal, sys
-import ragloom_milvus
 from ragloom import Workspace
+from ragloom.testing.fakes import HashingEmbedder
 space = Workspace.open(sys.argv[1]).space("default")
+space.embedder = HashingEmbedder()
 store = space.store
 close = store.close
 def close_and_die():
@@ -111,19 +115,28 @@ space.index()
 """
 
 
+def hashed(folder: Path) -> Space:
+    """The space with an embedder that is quick enough for ten thousand chunks."""
+    space = open_space(folder)
+    space.embedder = HashingEmbedder()
+    return space
+
+
 @pytest.mark.parametrize("how", ["exit", "kill"])
-def test_a_hard_exit_right_after_the_store_was_closed(tmp_path: Path, how: str) -> None:
-    write_version(tmp_path, 0)
-    open_space(tmp_path).index()
-    write_version(tmp_path, 1)
+def test_a_hard_exit_right_after_the_store_was_closed_at_ten_thousand_rows(
+    tmp_path: Path, how: str
+) -> None:
+    write_version(tmp_path, 0, files=100, sections=100)
+    assert hashed(tmp_path).index().chunks == 10_000
+    write_version(tmp_path, 1, files=100, sections=100)
 
     died = subprocess.run([sys.executable, "-c", HARD_EXIT, str(tmp_path), how], check=False)
-    assert died.returncode != 0
-    assert answering(open_space(tmp_path)) == {0}
+    assert died.returncode == (9 if how == "exit" else -signal.SIGKILL)
+    assert answering(hashed(tmp_path), 10_000) == {0}
 
-    report = open_space(tmp_path).index()
-    assert (report.embedded, answering(open_space(tmp_path))) == (0, {1})
-    assert len(stored(open_space(tmp_path))) == FILES * SECTIONS
+    report = hashed(tmp_path).index()
+    assert (report.embedded, answering(hashed(tmp_path), 10_000)) == (0, {1})
+    assert len(stored(hashed(tmp_path))) == 10_000
 
 
 def test_two_runs_at_once_and_a_reader(tmp_path: Path) -> None:

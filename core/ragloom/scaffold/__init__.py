@@ -153,7 +153,7 @@ def _values(name: str, kind: str) -> dict[str, str]:
         "protocol": protocol,
         "distribution": f"ragloom-{name}",
         "package": f"ragloom_{name.replace('-', '_')}",
-        "class_name": f"{stem}{protocol}",
+        "class_name": stem if stem.endswith(protocol) else f"{stem}{protocol}",
         "options": f"{stem}Options",
         "title": f"{'An' if protocol[0] in 'AE' else 'A'} {kind}",
         "kind_contract": f"{protocol}Contract",

@@ -36,7 +36,9 @@ def server():
         return
     binaries = find_binaries()
     if binaries is None:
-        pytest.skip("no PostgreSQL with pgvector: apt-get install postgresql postgresql-15-pgvector")
+        pytest.skip(
+            "no PostgreSQL with pgvector: apt-get install postgresql postgresql-15-pgvector"
+        )
     folder = Path(tempfile.mkdtemp(prefix="rl-pg-"))  # a socket's path has 107 bytes at the most
     how = {}
     if os.getuid() == 0:

@@ -130,7 +130,9 @@ class QdrantStore:
     ) -> Sequence[tuple[str, float]]:
         """The nearest chunks and their cosine, exactly; ties by id."""
         total = self.count()
-        exact = models.SearchParams(exact=True) if self._options.url else None  # a folder's always is
+        exact = (
+            models.SearchParams(exact=True) if self._options.url else None
+        )  # a folder's always is
         wanted = 2 * max(limit, 0) + 8
         while limit > 0 and total:
             with self._reporting():
