@@ -53,7 +53,7 @@ KINDS: Final[Mapping[str, _Kind]] = {
         option_doc="path: A folder for the files; empty for the workspace's state.",
         fixture="make_store",
         value="partial($class_name, $options())",
-        imports="from functools import partial\n",
+        imports="from functools import partial\n\n",
         more="\n\nclass Test${class_name}Agrees(StoreAgreement):\n    @pytest.fixture\n"
         "    def make_store(self):\n        return partial($class_name, $options())\n",
         use="```sh\nragloom index docs/ --store $name\n```",
@@ -156,6 +156,7 @@ def _values(name: str, kind: str) -> dict[str, str]:
         "class_name": stem if stem.endswith(protocol) else f"{stem}{protocol}",
         "options": f"{stem}Options",
         "title": f"{'An' if protocol[0] in 'AE' else 'A'} {kind}",
+        "imported": ", ".join(sorted([protocol, "Provider"])),
         "kind_contract": f"{protocol}Contract",
         "summary": parts.summary,
         "option_doc": parts.option_doc,

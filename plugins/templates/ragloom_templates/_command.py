@@ -19,6 +19,7 @@ __all__ = [
     "Group",
     "Session",
     "dirs_option",
+    "echo_content",
     "filter_options",
     "json_option",
     "match_fields",
@@ -114,7 +115,15 @@ def template_fields(template: Template, *, content: bool) -> Json:
 
 
 def on_one_line(text: str) -> str:
-    return " ".join(text.split())
+    """``text`` without line breaks, and without characters that steer a terminal."""
+    return "".join(char if char.isprintable() else "\ufffd" for char in " ".join(text.split()))
+
+
+def echo_content(text: str) -> None:
+    """Print a template: byte for byte to a program, without control characters to a person."""
+    if sys.stdout.isatty():
+        text = "".join(char if char.isprintable() or char in "\n\t" else "\ufffd" for char in text)
+    click.echo(text)
 
 
 def print_json(value: Json) -> None:

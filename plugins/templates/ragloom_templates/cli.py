@@ -11,6 +11,7 @@ from ragloom_templates._command import (
     Group,
     Session,
     dirs_option,
+    echo_content,
     filter_options,
     json_option,
     match_fields,
@@ -168,7 +169,8 @@ def match(  # noqa: PLR0913 - one parameter an option
     else:
         for one in found:
             mark = "fallback" if one.fallback else f"{one.score:.2f}"
-            click.echo("\t".join((mark, one.id, one.name, on_one_line(one.description))))
+            fields = map(on_one_line, (mark, one.id, one.name, one.description))
+            click.echo("\t".join(fields))
 
 
 def _print_prompt(
@@ -177,7 +179,7 @@ def _print_prompt(
     from ragloom_templates.prompting import fill
 
     prompt = fill(found.content, values, problem=problem)
-    click.echo(prompt.text)
+    echo_content(prompt.text)
     if prompt.open:
         names = ", ".join(prompt.open)
         session.note(f"{found.id}: placeholders without a value stay as they are: {names}")
@@ -251,7 +253,7 @@ def show(session: Session, *, template_id: str, dirs: tuple[str, ...], as_json: 
         f"{template.domain}, {template.complexity}, {template.methodology}"
         f"{': ' if template.keywords else ''}{', '.join(template.keywords)}"
     )
-    click.echo(template.content)
+    echo_content(template.content)
 
 
 @templates.command(

@@ -58,6 +58,11 @@ def test_match_is_a_line_a_template(run):
     assert ["proof", "translate"] == [line.split("\t")[1] for line in result.stdout.splitlines()]
 
 
+def test_a_description_cannot_steer_a_terminal(run, write):
+    write("data/templates/bad.md", '---\nname: "a\\e[31mb\\u202e"\n---\nText.\n')
+    assert "bad\ta\ufffd[31mb\ufffd\t" in run("list").stdout
+
+
 def test_match_says_that_nothing_fits(run):
     result = run("match", "contradiction proof", "--domain", "cooking")
     assert result.stdout.startswith("fallback\tbot-chain-of-thought\tChain of Thought\t")
