@@ -28,9 +28,13 @@ class RerankerContract(Contract, contract=True):
 
     Attributes:
         tolerance: How far a passage's scores may be apart when it is read beside others.
+        query: For a model that knows few words, a query of these.
+        passages: The second of them answers ``query`` best.
     """
 
     tolerance: ClassVar[float] = 1e-3
+    query: ClassVar[str] = QUERY
+    passages: ClassVar[Sequence[str]] = PASSAGES
 
     @pytest.fixture
     def reranker(self) -> Reranker:
@@ -43,59 +47,61 @@ class RerankerContract(Contract, contract=True):
 
     def test_every_passage_gets_a_score(self, reranker: Reranker) -> None:
         """As many scores as passages, each a finite number."""
-        scores = reranker.rerank(QUERY, PASSAGES)
-        assert len(scores) == len(PASSAGES)
+        scores = reranker.rerank(self.query, self.passages)
+        assert len(scores) == len(self.passages)
         assert [score for score in scores if not math.isfinite(score)] == []
 
     def test_no_passages_get_no_scores(self, reranker: Reranker) -> None:
         """``[]`` gives an empty sequence: a query that found nothing is no error."""
-        assert len(reranker.rerank(QUERY, [])) == 0
+        assert len(reranker.rerank(self.query, [])) == 0
 
     def test_higher_is_better(self, reranker: Reranker) -> None:
         """The passage that answers gets the highest score: look at the sign of a loss or distance."""
-        scores = [float(score) for score in reranker.rerank(QUERY, PASSAGES)]
+        scores = [float(score) for score in reranker.rerank(self.query, self.passages)]
         assert scores.index(max(scores)) == ANSWER
 
     def test_scores_come_in_the_order_of_the_passages(self, reranker: Reranker) -> None:
         """Score ``i`` belongs to passage ``i``: look for results that are already sorted."""
-        forward = reranker.rerank(QUERY, PASSAGES)
-        backward = reranker.rerank(QUERY, PASSAGES[::-1])
+        forward = reranker.rerank(self.query, self.passages)
+        backward = reranker.rerank(self.query, self.passages[::-1])
         assert list(backward)[::-1] == pytest.approx(list(forward), abs=self.tolerance)
 
     def test_a_score_does_not_depend_on_the_passages_beside_it(self, reranker: Reranker) -> None:
         """One passage alone scores as it does among others: look for a softmax over the batch."""
-        together = reranker.rerank(QUERY, PASSAGES)
-        alone = [reranker.rerank(QUERY, [passage])[0] for passage in PASSAGES]
+        together = reranker.rerank(self.query, self.passages)
+        alone = [reranker.rerank(self.query, [passage])[0] for passage in self.passages]
         assert alone == pytest.approx(list(together), abs=self.tolerance)
 
     def test_the_same_input_gives_the_same_scores(self, reranker: Reranker) -> None:
         """Bit for bit: look for sampling and dropout."""
-        assert list(reranker.rerank(QUERY, PASSAGES)) == list(reranker.rerank(QUERY, PASSAGES))
+        assert list(reranker.rerank(self.query, self.passages)) == list(
+            reranker.rerank(self.query, self.passages)
+        )
 
     def test_empty_and_very_long_passages_are_scored(self, reranker: Reranker) -> None:
         """Neither is an error, and neither score is NaN: cut what the model cannot read."""
-        scores = reranker.rerank(QUERY, ["", " \n", "signing keys " * 5000])
+        scores = reranker.rerank(self.query, ["", " \n", "signing keys " * 5000])
         assert [math.isfinite(score) for score in scores] == [True, True, True]
-        assert math.isfinite(reranker.rerank("", PASSAGES[:1])[0])
+        assert math.isfinite(reranker.rerank("", self.passages[:1])[0])
 
     def test_inputs_are_not_changed(self, reranker: Reranker) -> None:
         """The list of passages stays as it was: look for a sort in place."""
-        passages = list(PASSAGES)
-        reranker.rerank(QUERY, passages)
-        assert passages == list(PASSAGES)
+        passages = list(self.passages)
+        reranker.rerank(self.query, passages)
+        assert passages == list(self.passages)
 
     def test_the_fingerprint_stays_the_same(self, reranker: Reranker) -> None:
         """It is not empty, and using the reranker does not change it."""
         before = reranker.fingerprint
-        reranker.rerank(QUERY, PASSAGES[:1])
+        reranker.rerank(self.query, self.passages[:1])
         assert before
         assert reranker.fingerprint == before
 
     def test_after_closing_it_can_be_used_again(self, reranker: Reranker) -> None:
         """``close`` gives memory back, may be called twice, and the next call loads the model."""
-        before: Sequence[float] = reranker.rerank(QUERY, PASSAGES[:1])
+        before: Sequence[float] = reranker.rerank(self.query, self.passages[:1])
         reranker.close()
         reranker.close()
-        assert list(reranker.rerank(QUERY, PASSAGES[:1])) == pytest.approx(
+        assert list(reranker.rerank(self.query, self.passages[:1])) == pytest.approx(
             list(before), abs=self.tolerance
         )

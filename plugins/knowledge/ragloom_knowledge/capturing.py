@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Final, cast
+from typing import Final
 
 from ragloom.types import Json
 from ragloom_knowledge.block import without_recalled
@@ -44,7 +44,6 @@ def lesson_from_json(value: Json) -> Lesson:
     kind = value.get("kind")
     if kind not in KINDS:
         raise LessonError(f"kind: expected one of {', '.join(KINDS)}, found {kind!r}")
-    kind = cast("Kind", kind)
     legal = {"kind", *_LABELS, *FIELDS_OF_KIND[kind]}
     if kind == "failure_solution":
         legal.add("success_verified")

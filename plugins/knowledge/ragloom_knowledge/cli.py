@@ -18,7 +18,7 @@ from ragloom_knowledge.types import CHECKPOINTS, FIELDS_OF_KIND, KINDS, LessonEr
 if TYPE_CHECKING:
     from ragloom import Json, Workspace
     from ragloom_knowledge.knowledge import KnowledgeBase
-    from ragloom_knowledge.types import Captured, Kind, Lesson, Pattern
+    from ragloom_knowledge.types import Captured, CheckpointKind, Kind, Lesson, Pattern
 
 __all__ = ["knowledge"]
 
@@ -117,6 +117,7 @@ def _print_json(value: Json) -> None:
 @click.pass_obj
 def capture(
     session: _Session,
+    /,
     *,
     kind: Kind | None,
     success_verified: bool,
@@ -170,12 +171,12 @@ def _say_captured(captured: Captured, *, as_json: bool) -> None:
 @click.option("--kind", type=click.Choice(CHECKPOINTS), default="manual", show_default=True)
 @json_option
 @click.pass_obj
-def checkpoint(session: _Session, *, project: str, kind: str, as_json: bool) -> None:
+def checkpoint(session: _Session, /, *, project: str, kind: CheckpointKind, as_json: bool) -> None:
     """Bring what a project has learnt since its last checkpoint into the index; expired lessons go."""
     from ragloom_knowledge.progress import progress_bar
 
     with _opened(session) as opened, progress_bar() as progress:
-        done = opened.process_checkpoint(project, kind, progress=progress)  # type: ignore[arg-type] - click's Choice
+        done = opened.process_checkpoint(project, kind, progress=progress)
     if as_json:
         _print_json({**asdict(done), "failed": list(done.failed)})
     else:
@@ -196,6 +197,7 @@ def checkpoint(session: _Session, *, project: str, kind: str, as_json: bool) -> 
 @click.pass_obj
 def query(
     session: _Session,
+    /,
     *,
     task: str,
     agent_type: str | None,
@@ -218,6 +220,7 @@ def query(
 @click.pass_obj
 def failure(
     session: _Session,
+    /,
     *,
     error: str,
     description: str,
@@ -253,6 +256,7 @@ def _say_patterns(session: _Session, found: Sequence[Pattern], *, as_json: bool)
 @click.pass_obj
 def context(
     session: _Session,
+    /,
     *,
     task: str,
     agent_type: str | None,
@@ -283,7 +287,7 @@ def context(
 @click.option("--success/--failure", "success", default=None, help="Whether it worked.")
 @json_option
 @click.pass_obj
-def outcome(session: _Session, *, lesson_id: str, success: bool | None, as_json: bool) -> None:
+def outcome(session: _Session, /, *, lesson_id: str, success: bool | None, as_json: bool) -> None:
     """Count what came of a pattern that was handed out."""
     if success is None:
         raise click.UsageError("give --success or --failure")
@@ -299,7 +303,7 @@ def outcome(session: _Session, *, lesson_id: str, success: bool | None, as_json:
 @click.option("--project", metavar="NAME", help="Only what was learnt there.")
 @json_option
 @click.pass_obj
-def list_lessons(session: _Session, *, project: str | None, as_json: bool) -> None:
+def list_lessons(session: _Session, /, *, project: str | None, as_json: bool) -> None:
     """List the lessons, one a line: id, kind, state, successes and uses, problem."""
     with _opened(session) as opened:
         lessons = opened.lessons(project=project)
@@ -316,7 +320,7 @@ def list_lessons(session: _Session, *, project: str | None, as_json: bool) -> No
 @click.argument("lesson_id", metavar="ID")
 @json_option
 @click.pass_obj
-def show(session: _Session, *, lesson_id: str, as_json: bool) -> None:
+def show(session: _Session, /, *, lesson_id: str, as_json: bool) -> None:
     """Show everything about one lesson."""
     with _opened(session) as opened:
         lesson = opened.lesson(lesson_id)
@@ -350,7 +354,7 @@ def _lesson_json(lesson: Lesson) -> dict[str, Json]:
 @click.option("--off", is_flag=True, help="Let it expire again.")
 @json_option
 @click.pass_obj
-def pin(session: _Session, *, lesson_id: str, off: bool, as_json: bool) -> None:
+def pin(session: _Session, /, *, lesson_id: str, off: bool, as_json: bool) -> None:
     """Keep a lesson whatever its age."""
     with _opened(session) as opened:
         lesson = opened.pin(lesson_id, pinned=not off)
@@ -367,7 +371,7 @@ def pin(session: _Session, *, lesson_id: str, off: bool, as_json: bool) -> None:
 @click.option("--dry-run", is_flag=True, help="Only say what would be removed.")
 @json_option
 @click.pass_obj
-def prune(session: _Session, *, older_than: int | None, dry_run: bool, as_json: bool) -> None:
+def prune(session: _Session, /, *, older_than: int | None, dry_run: bool, as_json: bool) -> None:
     """Remove every lesson that is older than that, except those that are pinned."""
     from ragloom_knowledge.progress import progress_bar
 
@@ -384,7 +388,7 @@ def prune(session: _Session, *, older_than: int | None, dry_run: bool, as_json: 
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
 @json_option
 @click.pass_obj
-def export(session: _Session, *, folder: Path, as_json: bool) -> None:
+def export(session: _Session, /, *, folder: Path, as_json: bool) -> None:
     """Write every lesson, counts and all, into FOLDER: Markdown with front matter, a file each."""
     with _opened(session) as opened:
         count = opened.export_lessons(folder)
@@ -395,7 +399,7 @@ def export(session: _Session, *, folder: Path, as_json: bool) -> None:
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @json_option
 @click.pass_obj
-def import_lessons(session: _Session, *, folder: Path, as_json: bool) -> None:
+def import_lessons(session: _Session, /, *, folder: Path, as_json: bool) -> None:
     """Take over the lessons in FOLDER as they were exported; those with a known id are replaced."""
     from ragloom_knowledge.progress import progress_bar
 

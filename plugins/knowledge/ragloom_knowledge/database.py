@@ -218,7 +218,7 @@ def _row(lesson: Lesson) -> dict[str, object]:
 
 def _lesson(row: Mapping[str, object] | sa.RowMapping) -> Lesson:
     values = {known.name: row[_COLUMN.get(known.name, known.name)] for known in fields(Lesson)}
-    return Lesson(**values)  # type: ignore[arg-type] - the columns have these types
+    return Lesson(**values)  # type: ignore[arg-type]  # as the columns are
 
 
 def _parts(ids: Sequence[str]) -> Iterator[Sequence[str]]:
@@ -251,7 +251,7 @@ def _lock_before_reading(engine: sa.Engine) -> None:
 
     @sa.event.listens_for(engine, "connect")
     def _leave_transactions_to_us(connection: object, _record: object) -> None:
-        connection.isolation_level = None  # type: ignore[attr-defined] - sqlite3's
+        connection.isolation_level = None  # type: ignore[attr-defined]  # sqlite3's
 
     @sa.event.listens_for(engine, "begin")
     def _begin(connection: sa.Connection) -> None:

@@ -16,7 +16,7 @@ from ragloom_knowledge.types import KINDS, Lesson, LessonError
 if TYPE_CHECKING:
     from yaml import SafeLoader
 
-__all__ = ["file_name", "indexed_text", "parse_exported", "exported_text", "write_atomically"]
+__all__ = ["exported_text", "file_name", "indexed_text", "parse_exported", "write_atomically"]
 
 ENDING: Final = ".md"
 _FILTERED: Final = ("id", "kind", "project", "agent_type", "task_type", "technology")
@@ -106,7 +106,7 @@ def _checked(values: Mapping[str, object], place: str) -> Lesson:
         given["id"] = str(UUID(str(given["id"])))  # it becomes a file's name
     except ValueError as error:
         raise LessonError(f"{place}: id: not a UUID: {given['id']!r}") from error
-    return Lesson(**given)  # type: ignore[arg-type] - checked above, field by field
+    return Lesson(**given)  # type: ignore[arg-type]  # checked above
 
 
 def write_atomically(path: Path, text: str) -> None:

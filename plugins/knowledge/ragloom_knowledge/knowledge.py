@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import timedelta
 from pathlib import Path
 from types import TracebackType
@@ -408,11 +409,11 @@ class KnowledgeBase:
         self,
         staged: Sequence[Lesson],
         progress: Progress | None,
-        renewed: Set[str] = frozenset(),
+        renewed: AbstractSet[str] = frozenset(),
     ) -> tuple[int, set[str]]:
         """Write the files of these lessons and of those that lack one, then update the index."""
         ids = self.table.embedded_ids()
-        wanted = {*renewed.intersection(ids), *self._index.missing(ids)}
+        wanted = {*(renewed & set(ids)), *self._index.missing(ids)}
         self._index.write([*staged, *self.table.by_ids(sorted(wanted)).values()])
         return self._index.update(progress)
 

@@ -54,7 +54,7 @@ def read_settings(value: Json, environment: Mapping[str, str] | None = None) -> 
             raise ConfigError(
                 f"knowledge: unknown setting {key!r}{hint} (legal: {', '.join(legal)})"
             )
-        settings = replace(settings, **{key: _read(key, given)})  # type: ignore[arg-type] - of _read
+        settings = replace(settings, **{key: _read(key, given)})  # type: ignore[arg-type]
     if variables.get(_DATABASE):
         settings = replace(settings, database=variables[_DATABASE])
     return settings

@@ -4,9 +4,10 @@ import pytest
 
 pytest.importorskip("onnxruntime", reason="needs the extra [onnx]")
 
-from ragloom.testing import EmbedderContract, PluginContract
-from ragloom_onnx import OnnxOptions
+from ragloom.testing import EmbedderContract, PluginContract, RerankerContract
+from ragloom_onnx import OnnxOptions, OnnxRerankerOptions
 from ragloom_onnx.embedder import OnnxEmbedder
+from ragloom_onnx.reranker import OnnxReranker
 
 TINY = Path(__file__).parents[2] / "data" / "onnx" / "tiny"
 
@@ -36,3 +37,15 @@ class TestEmbedder(EmbedderContract):
             OnnxEmbedder(OnnxOptions(max_tokens=4)),
             OnnxEmbedder(OnnxOptions(model=str(TINY))),
         ]
+
+
+class TestReranker(RerankerContract):
+    """Of a model that was made for tests and knows the names of colours."""
+
+    query = "red"
+    passages = ("blue", "red and red", "green", "red")
+
+    @pytest.fixture
+    def reranker(self):
+        model = TINY.with_name("tiny-cross-encoder")
+        return OnnxReranker(OnnxRerankerOptions(model=str(model)))
