@@ -30,7 +30,9 @@ Examples:
 @click.option("--expect", metavar="PATH", help="A file that should have been found.")
 @click.option("-k", "--top-k", type=click.IntRange(min=1), help="Hits at the most.")
 @click.option("--min-relevance", type=click.FloatRange(0, 1), help="The gate.")
-@click.option("--mode", type=click.Choice(["hybrid", "rrf", "dense", "lexical"]), help="How to search.")
+@click.option(
+    "--mode", type=click.Choice(["hybrid", "rrf", "dense", "lexical"]), help="How to search."
+)
 @where_option
 @space_option
 @json_option

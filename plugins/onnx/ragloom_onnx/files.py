@@ -115,9 +115,7 @@ def find_model(model: str, *, example: str = _EXAMPLE) -> ModelFiles:
         return _read(folder, model)
     if _HUB_NAME.fullmatch(model):
         return _read(_download(model), model)
-    raise ModelError(
-        f"model {model!r}: no such folder, nor a name on the hub such as {example}"
-    )
+    raise ModelError(f"model {model!r}: no such folder, nor a name on the hub such as {example}")
 
 
 def sha256_of(path: Path) -> str:

@@ -55,7 +55,9 @@ class TestSentence:
 
     def test_a_chunk_is_no_longer_than_the_embedder_reads_where_that_is_asked_for(self) -> None:
         text = " ".join(SENTENCES)
-        assert all(chunk.tokens <= 40 for chunk in cut(SentenceChunker(fit=True), text, max_tokens=40))
+        assert all(
+            chunk.tokens <= 40 for chunk in cut(SentenceChunker(fit=True), text, max_tokens=40)
+        )
         as_asked = cut(SentenceChunker(), text, max_tokens=40)
         assert cut(SentenceChunker(), text) == as_asked
 

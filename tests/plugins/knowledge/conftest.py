@@ -1,0 +1,148 @@
+"""A workspace whose lessons are kept in SQLite or in a real PostgreSQL server, started here."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("sqlalchemy")
+pytest.importorskip("markdown_it")
+
+from ragloom import PluginHost
+from ragloom.testing.fakes import hashing_provider
+
+_NOBODY = "nobody"
+
+
+def _binaries() -> Path | None:
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    if found:
+        return found[-1].parent
+    on_path = shutil.which("initdb")
+    return None if on_path is None else Path(on_path).parent
+
+
+def _install() -> None:
+    """From the distribution's packages, where that is allowed."""
+    if os.geteuid() == 0 and shutil.which("apt-get"):
+        command = ["apt-get", "install", "-y", "--no-install-recommends", "postgresql"]
+        subprocess.run(command, capture_output=True, check=False, timeout=300)  # noqa: S607
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[str]:
+    """The address of an empty PostgreSQL server."""
+    pytest.importorskip("psycopg")
+    if _binaries() is None:
+        _install()
+    folder = _binaries()
+    if folder is None:
+        pytest.skip("PostgreSQL is not installed, and cannot be without root and apt-get")
+    user = {"user": _NOBODY} if os.geteuid() == 0 else {}
+    # Below the temporary folder itself: another user must reach it, and a socket's path is short.
+    place = Path(subprocess.check_output(["mktemp", "-d"], text=True).strip())  # noqa: S607
+    if user:
+        os.chown(place, pwd.getpwnam(_NOBODY).pw_uid, -1)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+
+    def run(*command: str) -> None:
+        subprocess.run(
+            command,
+            check=True,
+            cwd=place,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            timeout=120,
+            **user,
+        )
+
+    cluster = str(place / "cluster")
+    run(str(folder / "initdb"), "-D", cluster, "-U", "ragloom", "-A", "trust", "-N", "-E", "UTF8")
+    options = f"-p {port} -k {place} -c listen_addresses=127.0.0.1 -c fsync=off"
+    control = (str(folder / "pg_ctl"), "-D", cluster, "-w")
+    try:
+        run(*control, "-o", options, "-l", str(place / "log"), "start")
+        yield f"postgresql://ragloom@127.0.0.1:{port}"
+    finally:
+        subprocess.run([*control, "-m", "immediate", "stop"], check=False, cwd=place, **user)
+        shutil.rmtree(place, ignore_errors=True)
+
+
+@pytest.fixture
+def postgres_url(postgres_server) -> str:
+    """A database of the test's own."""
+    import psycopg
+
+    name = f"lessons_{uuid.uuid4().hex}"
+    with psycopg.connect(f"{postgres_server}/postgres", autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}"')
+    return f"{postgres_server}/{name}"
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request, tmp_path) -> str:
+    """Each of the two databases in turn."""
+    if request.param == "postgresql":
+        return request.getfixturevalue("postgres_url")
+    return f"sqlite:///{tmp_path / 'table.db'}"
+
+
+@pytest.fixture
+def host(make_plugin) -> PluginHost:
+    """The bundled plugins, with an embedder that needs no model."""
+    import ragloom_knowledge
+    import ragloom_local
+    import ragloom_markdown
+
+    return PluginHost(
+        {
+            "hashing": make_plugin(embedders=[hashing_provider()]),
+            "knowledge": ragloom_knowledge,
+            "local": ragloom_local,
+            "markdown": ragloom_markdown,
+        }
+    )
+
+
+@pytest.fixture
+def project(tmp_path) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    settings = "embedder: {name: hashing, dimension: 384}\nstore: sqlite\n"
+    (folder / "ragloom.yaml").write_text(settings, "utf-8")
+    return folder
+
+
+@pytest.fixture
+def open_knowledge(project, host):
+    """Open the lessons of the project, as a fresh process would."""
+    from ragloom import Workspace
+    from ragloom_knowledge import KnowledgeBase
+    from ragloom_knowledge.settings import KnowledgeSettings
+
+    opened = []
+
+    def open_one(database="", folder=project, **settings):
+        workspace = Workspace.open(folder, host=host)
+        base = KnowledgeBase(workspace, KnowledgeSettings(database=database, **settings))
+        opened.append(base)
+        return base
+
+    yield open_one
+    for base in opened:
+        base.close()
+
+
+@pytest.fixture
+def knowledge(open_knowledge, url):
+    return open_knowledge(url)
