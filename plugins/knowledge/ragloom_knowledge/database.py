@@ -27,7 +27,7 @@ class LessonTable:
     """A connection pool and the statements. Safe for threads and for many processes at once.
 
     Args:
-        url: As SQLAlchemy has it: ``sqlite:///…`` or ``postgresql+psycopg://…``.
+        url: As SQLAlchemy has it: ``sqlite:///…`` or ``postgresql+pg8000://…``.
 
     Raises:
         ConfigError: The URL cannot be read, or is for another database.
@@ -230,7 +230,7 @@ def _engine(url: str) -> sa.Engine:
     try:
         parsed = sa.make_url(url)
         if parsed.drivername in ("postgresql", "postgres"):
-            parsed = parsed.set(drivername="postgresql+psycopg")
+            parsed = parsed.set(drivername="postgresql+pg8000")
         backend = parsed.get_backend_name()
         if backend == "sqlite":
             engine = sa.create_engine(parsed, connect_args={"timeout": 60})

@@ -40,7 +40,7 @@ def _install() -> None:
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[str]:
     """The address of an empty PostgreSQL server."""
-    pytest.importorskip("psycopg")
+    pytest.importorskip("pg8000")
     if _binaries() is None:
         _install()
     folder = _binaries()
@@ -81,11 +81,14 @@ def postgres_server() -> Iterator[str]:
 @pytest.fixture
 def postgres_url(postgres_server) -> str:
     """A database of the test's own."""
-    import psycopg
+    import sqlalchemy as sa
 
     name = f"lessons_{uuid.uuid4().hex}"
-    with psycopg.connect(f"{postgres_server}/postgres", autocommit=True) as connection:
-        connection.execute(f'CREATE DATABASE "{name}"')
+    address = f"{postgres_server}/postgres".replace("postgresql:", "postgresql+pg8000:")
+    engine = sa.create_engine(address, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.execute(sa.text(f'CREATE DATABASE "{name}"'))
+    engine.dispose()
     return f"{postgres_server}/{name}"
 
 

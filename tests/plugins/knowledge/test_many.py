@@ -43,11 +43,11 @@ def test_twenty_thousand_are_queried_fast_and_pruned_whole(open_knowledge):
     embedding = [at for stage, at, _ in batches if stage == "chunks"]
     assert MANY // 256 <= len(embedding) <= MANY // 256 + 3
     asked = "The service bcde refuses connections of its bcdeclient"
-    knowledge.query_for_task(asked, "backend", technology="python")
+    knowledge.query_for_task(asked, "qa", technology="python")
     times = []
     for _ in range(9):
         started = time.perf_counter()
-        found = knowledge.query_for_task(asked, "backend", technology="python")
+        found = knowledge.query_for_task(asked, "qa", technology="python")
         times.append(time.perf_counter() - started)
     assert found
     print(f"\nmedian of a warm filtered query: {median(times) * 1000:.1f} ms")
