@@ -34,7 +34,7 @@ def _install() -> None:
     """From the distribution's packages, where that is allowed."""
     if os.geteuid() == 0 and shutil.which("apt-get"):
         command = ["apt-get", "install", "-y", "--no-install-recommends", "postgresql"]
-        subprocess.run(command, capture_output=True, check=False, timeout=300)  # noqa: S607
+        subprocess.run(command, capture_output=True, check=False, timeout=300)
 
 
 @pytest.fixture(scope="session")
