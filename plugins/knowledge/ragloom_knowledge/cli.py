@@ -4,75 +4,29 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, fields
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, cast
 
 import click
 
+from ragloom_knowledge.commands import Group, Session, json_option, labels, print_json
 from ragloom_knowledge.types import CHECKPOINTS, FIELDS_OF_KIND, KINDS, LessonError, Task
 
 if TYPE_CHECKING:
-    from ragloom import Json, Workspace
+    from ragloom import Json
     from ragloom_knowledge.knowledge import KnowledgeBase
     from ragloom_knowledge.types import Captured, CheckpointKind, Kind, Lesson, Pattern
 
 __all__ = ["knowledge"]
 
-_Function = TypeVar("_Function", bound=Callable[..., None])
-
-
-class _Session(Protocol):
-    """What ``ragloom`` hands to its commands."""
-
-    def start(self, context: click.Context) -> None: ...
-
-    def workspace(self) -> Workspace: ...
-
-    def note(self, message: str) -> None: ...
-
-    def warn(self, message: str) -> None: ...
-
-
-class _Command(click.Command):
-    """A command that also takes, after its name, the options that every command of ragloom takes."""
-
-    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Its own parameters, then those that the program shares with its commands."""
-        root = ctx.find_root().command
-        own = super().get_params(ctx)
-        if root is self:
-            return own
-        return own + [one for one in root.params if not one.expose_value and not one.is_eager]
-
-    def invoke(self, ctx: click.Context) -> object:
-        """Set up logging and colours as the options say, then run."""
-        cast("_Session", ctx.obj).start(ctx)
-        return super().invoke(ctx)
-
-
-class _Group(click.Group):
-    """A group of such commands."""
-
-    command_class = _Command
-
-
-json_option = click.option("--json", "as_json", is_flag=True, help="Print stable JSON.")
-
-
-def _labels(command: _Function) -> _Function:
-    """The options that narrow a query, or label a lesson."""
-    for name in ("technology", "task-type", "agent-type"):
-        command = click.option(f"--{name}", metavar="NAME", help=f"The lesson's {name}.")(command)
-    return command
-
 
 @click.group(
     "knowledge",
-    cls=_Group,
+    cls=Group,
     short_help="Capture lessons and ask what has worked.",
     epilog="""\b
 Examples:
@@ -87,22 +41,17 @@ def knowledge() -> None:
 
 
 @contextmanager
-def _opened(session: _Session) -> Iterator[KnowledgeBase]:
+def _opened(session: Session) -> Iterator[KnowledgeBase]:
     from ragloom_knowledge.knowledge import KnowledgeBase
 
     with KnowledgeBase.of(session.workspace()) as opened:
         yield opened
 
 
-def _print_json(value: Json) -> None:
-    unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
-    click.echo(json.dumps(value, ensure_ascii=not unicode, allow_nan=False))
-
-
 @knowledge.command("capture", short_help="Stage a lesson, or many from stdin.")
 @click.option("--kind", type=click.Choice(KINDS), help="What taught it.")
 @click.option("--project", metavar="NAME", help="Where it was learnt.")
-@_labels
+@labels
 @click.option("--failure-description", metavar="TEXT", help="What failed.")
 @click.option("--error-message", metavar="TEXT", help="What was reported.")
 @click.option("--solution-steps", metavar="TEXT", help="What resolved it.")
@@ -116,7 +65,7 @@ def _print_json(value: Json) -> None:
 )
 @click.pass_obj
 def capture(
-    session: _Session,
+    session: Session,
     /,
     *,
     kind: Kind | None,
@@ -161,7 +110,7 @@ def _from_line(number: int, line: str) -> Lesson:
 
 def _say_captured(captured: Captured, *, as_json: bool) -> None:
     if as_json:
-        _print_json({"id": captured.id, "merged": captured.merged})
+        print_json({"id": captured.id, "merged": captured.merged})
     else:
         click.echo(f"{captured.id}\t{'counted' if captured.merged else 'staged'}")
 
@@ -171,14 +120,14 @@ def _say_captured(captured: Captured, *, as_json: bool) -> None:
 @click.option("--kind", type=click.Choice(CHECKPOINTS), default="manual", show_default=True)
 @json_option
 @click.pass_obj
-def checkpoint(session: _Session, /, *, project: str, kind: CheckpointKind, as_json: bool) -> None:
+def checkpoint(session: Session, /, *, project: str, kind: CheckpointKind, as_json: bool) -> None:
     """Bring what a project has learnt since its last checkpoint into the index; expired lessons go."""
     from ragloom_knowledge.progress import progress_bar
 
     with _opened(session) as opened, progress_bar() as progress:
         done = opened.process_checkpoint(project, kind, progress=progress)
     if as_json:
-        _print_json({**asdict(done), "failed": list(done.failed)})
+        print_json({**asdict(done), "failed": list(done.failed)})
     else:
         click.echo(
             f"{done.processed} lessons processed, {done.embedded} chunks embedded, "
@@ -191,12 +140,12 @@ def checkpoint(session: _Session, /, *, project: str, kind: CheckpointKind, as_j
 
 @knowledge.command("query", short_help="Ask what has worked for a task.")
 @click.argument("task")
-@_labels
+@labels
 @click.option("-n", "--max-results", type=click.IntRange(min=1), default=5, show_default=True)
 @json_option
 @click.pass_obj
 def query(
-    session: _Session,
+    session: Session,
     /,
     *,
     task: str,
@@ -215,11 +164,11 @@ def query(
 @knowledge.command("failure", short_help="Ask what has resolved a failure.")
 @click.argument("error")
 @click.option("--description", metavar="TEXT", default="", help="What failed.")
-@_labels
+@labels
 @json_option
 @click.pass_obj
 def failure(
-    session: _Session,
+    session: Session,
     /,
     *,
     error: str,
@@ -235,10 +184,10 @@ def failure(
     _say_patterns(session, found, as_json=as_json)
 
 
-def _say_patterns(session: _Session, found: Sequence[Pattern], *, as_json: bool) -> None:
+def _say_patterns(session: Session, found: Sequence[Pattern], *, as_json: bool) -> None:
     if as_json:
         rows = [{**asdict(one), "relevance": round(one.relevance, 6)} for one in found]
-        _print_json(cast("Json", rows))
+        print_json(cast("Json", rows))
     else:
         for one in found:
             texts = [f"  {text}" for text in (one.problem, one.solution, one.when_to_try)]
@@ -250,12 +199,12 @@ def _say_patterns(session: _Session, found: Sequence[Pattern], *, as_json: bool)
 
 @knowledge.command("context", short_help="Print a task with what is known about it.")
 @click.argument("task")
-@_labels
+@labels
 @click.option("--max-tokens", type=click.IntRange(min=1), help="Of the block of patterns.")
 @json_option
 @click.pass_obj
 def context(
-    session: _Session,
+    session: Session,
     /,
     *,
     task: str,
@@ -273,7 +222,7 @@ def context(
         made = opened.context_for_task(asked, max_tokens=max_tokens)
     if as_json:
         ids: list[Json] = [one.id for one in made.patterns]
-        _print_json(
+        print_json(
             {"text": made.text, "patterns": ids, "tokens": made.tokens, "reason": made.reason}
         )
     else:
@@ -287,14 +236,14 @@ def context(
 @click.option("--success/--failure", "success", default=None, help="Whether it worked.")
 @json_option
 @click.pass_obj
-def outcome(session: _Session, /, *, lesson_id: str, success: bool | None, as_json: bool) -> None:
+def outcome(session: Session, /, *, lesson_id: str, success: bool | None, as_json: bool) -> None:
     """Count what came of a pattern that was handed out."""
     if success is None:
         raise click.UsageError("give --success or --failure")
     with _opened(session) as opened:
         lesson = opened.report_outcome(lesson_id, success)
     if as_json:
-        _print_json({"id": lesson.id, "successes": lesson.successes, "uses": lesson.uses})
+        print_json({"id": lesson.id, "successes": lesson.successes, "uses": lesson.uses})
     else:
         click.echo(f"{lesson.id}\t{lesson.successes} successes of {lesson.uses} uses")
 
@@ -303,12 +252,12 @@ def outcome(session: _Session, /, *, lesson_id: str, success: bool | None, as_js
 @click.option("--project", metavar="NAME", help="Only what was learnt there.")
 @json_option
 @click.pass_obj
-def list_lessons(session: _Session, /, *, project: str | None, as_json: bool) -> None:
+def list_lessons(session: Session, /, *, project: str | None, as_json: bool) -> None:
     """List the lessons, one a line: id, kind, state, successes and uses, problem."""
     with _opened(session) as opened:
         lessons = opened.lessons(project=project)
     if as_json:
-        _print_json([_lesson_json(lesson) for lesson in lessons])
+        print_json([_lesson_json(lesson) for lesson in lessons])
         return
     for lesson in lessons:
         problem = " ".join(lesson.problem.split())
@@ -320,12 +269,12 @@ def list_lessons(session: _Session, /, *, project: str | None, as_json: bool) ->
 @click.argument("lesson_id", metavar="ID")
 @json_option
 @click.pass_obj
-def show(session: _Session, /, *, lesson_id: str, as_json: bool) -> None:
+def show(session: Session, /, *, lesson_id: str, as_json: bool) -> None:
     """Show everything about one lesson."""
     with _opened(session) as opened:
         lesson = opened.lesson(lesson_id)
     if as_json:
-        _print_json(_lesson_json(lesson))
+        print_json(_lesson_json(lesson))
         return
     for name, value in _lesson_json(lesson).items():
         if value is not None:
@@ -354,12 +303,12 @@ def _lesson_json(lesson: Lesson) -> dict[str, Json]:
 @click.option("--off", is_flag=True, help="Let it expire again.")
 @json_option
 @click.pass_obj
-def pin(session: _Session, /, *, lesson_id: str, off: bool, as_json: bool) -> None:
+def pin(session: Session, /, *, lesson_id: str, off: bool, as_json: bool) -> None:
     """Keep a lesson whatever its age."""
     with _opened(session) as opened:
         lesson = opened.pin(lesson_id, pinned=not off)
     if as_json:
-        _print_json({"id": lesson.id, "pinned": lesson.pinned})
+        print_json({"id": lesson.id, "pinned": lesson.pinned})
     else:
         click.echo(f"{lesson.id}\t{'pinned' if lesson.pinned else 'not pinned'}")
 
@@ -371,7 +320,7 @@ def pin(session: _Session, /, *, lesson_id: str, off: bool, as_json: bool) -> No
 @click.option("--dry-run", is_flag=True, help="Only say what would be removed.")
 @json_option
 @click.pass_obj
-def prune(session: _Session, /, *, older_than: int | None, dry_run: bool, as_json: bool) -> None:
+def prune(session: Session, /, *, older_than: int | None, dry_run: bool, as_json: bool) -> None:
     """Remove every lesson that is older than that, except those that are pinned."""
     from ragloom_knowledge.progress import progress_bar
 
@@ -379,7 +328,7 @@ def prune(session: _Session, /, *, older_than: int | None, dry_run: bool, as_jso
     with _opened(session) as opened, progress_bar() as progress:
         pruned = opened.prune(age, dry_run=dry_run, progress=progress)
     if as_json:
-        _print_json({"ids": list(pruned.ids), "count": len(pruned.ids), "dry_run": dry_run})
+        print_json({"ids": list(pruned.ids), "count": len(pruned.ids), "dry_run": dry_run})
     else:
         click.echo(f"{len(pruned.ids)} lessons {'would be ' if dry_run else ''}removed")
 
@@ -388,21 +337,21 @@ def prune(session: _Session, /, *, older_than: int | None, dry_run: bool, as_jso
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
 @json_option
 @click.pass_obj
-def export(session: _Session, /, *, folder: Path, as_json: bool) -> None:
+def export(session: Session, /, *, folder: Path, as_json: bool) -> None:
     """Write every lesson, counts and all, into FOLDER: Markdown with front matter, a file each."""
     with _opened(session) as opened:
         count = opened.export_lessons(folder)
-    _print_json({"exported": count}) if as_json else click.echo(f"{count} lessons exported")
+    print_json({"exported": count}) if as_json else click.echo(f"{count} lessons exported")
 
 
 @knowledge.command("import", short_help="Take over exported lessons.")
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @json_option
 @click.pass_obj
-def import_lessons(session: _Session, /, *, folder: Path, as_json: bool) -> None:
+def import_lessons(session: Session, /, *, folder: Path, as_json: bool) -> None:
     """Take over the lessons in FOLDER as they were exported; those with a known id are replaced."""
     from ragloom_knowledge.progress import progress_bar
 
     with _opened(session) as opened, progress_bar() as progress:
         count = opened.import_lessons(folder, progress=progress)
-    _print_json({"imported": count}) if as_json else click.echo(f"{count} lessons imported")
+    print_json({"imported": count}) if as_json else click.echo(f"{count} lessons imported")

@@ -23,7 +23,8 @@ from ragloom.indexing import Progress
 from ragloom.protocols import TokenCounter
 from ragloom.workspace import Space
 from ragloom_knowledge.block import AT_MOST, pattern_block
-from ragloom_knowledge.capturing import new_lesson, now
+from ragloom_knowledge.captures import Captures
+from ragloom_knowledge.capturing import now
 from ragloom_knowledge.files import exported_text, file_name, parse_exported, write_atomically
 from ragloom_knowledge.index import LessonIndex, named_files, ranked
 from ragloom_knowledge.settings import KnowledgeSettings, read_settings
@@ -48,7 +49,7 @@ _LOG: Final = logging.getLogger("ragloom")
 _ENTERING: Final = 5  # lessons of a failure that are ranked, as Decision 68 has it
 
 
-class KnowledgeBase:
+class KnowledgeBase(Captures):
     """The lessons of a workspace, for its orchestrator alone: agents get text, never this object.
 
     A context manager; leaving it closes the database and gives the model's memory back.
@@ -112,89 +113,6 @@ class KnowledgeBase:
         """Close the database, and give the model's memory back."""
         self.table.close()
         self.space.close()
-
-    def capture_failure_solution(
-        self,
-        project: str,
-        agent_type: str,
-        failure_description: str,
-        *,
-        solution_steps: str | None = None,
-        error_message: str | None = None,
-        task_type: str | None = None,
-        technology: str | None = None,
-        success_verified: bool = True,
-    ) -> Captured:
-        """Stage a failed test or task with its solution; without proof that it works, it stays there.
-
-        Raises:
-            LessonError: What a lesson needs is missing, or was recalled from another one.
-            StoreError: The database refused it.
-        """
-        texts = {
-            "project": project,
-            "agent_type": agent_type,
-            "task_type": task_type,
-            "technology": technology,
-            "failure_description": failure_description,
-            "error_message": error_message,
-            "solution_steps": solution_steps,
-        }
-        return self.capture(new_lesson("failure_solution", texts, verified=success_verified))
-
-    def capture_gate_rejection(
-        self,
-        project: str,
-        agent_type: str,
-        gate_type: str,
-        *,
-        human_feedback: str,
-        revision_approach: str,
-        task_type: str | None = None,
-        technology: str | None = None,
-    ) -> Captured:
-        """Stage why a human rejected something, and what was approved instead.
-
-        Raises:
-            LessonError: What a lesson needs is missing, or was recalled from another one.
-            StoreError: The database refused it.
-        """
-        texts = {
-            "project": project,
-            "agent_type": agent_type,
-            "task_type": task_type,
-            "technology": technology,
-            "gate_type": gate_type,
-            "human_feedback": human_feedback,
-            "revision_approach": revision_approach,
-        }
-        return self.capture(new_lesson("gate_rejection", texts, verified=True))
-
-    def capture_gate_approval(
-        self,
-        project: str,
-        agent_type: str,
-        gate_type: str,
-        *,
-        approved_approach: str,
-        task_type: str | None = None,
-        technology: str | None = None,
-    ) -> Captured:
-        """Stage what a human approved at the first attempt.
-
-        Raises:
-            LessonError: What a lesson needs is missing, or was recalled from another one.
-            StoreError: The database refused it.
-        """
-        texts = {
-            "project": project,
-            "agent_type": agent_type,
-            "task_type": task_type,
-            "technology": technology,
-            "gate_type": gate_type,
-            "approved_approach": approved_approach,
-        }
-        return self.capture(new_lesson("gate_approval", texts, verified=True))
 
     def capture(self, lesson: Lesson) -> Captured:
         """Stage a lesson, or count it where it is known. Nothing is embedded.

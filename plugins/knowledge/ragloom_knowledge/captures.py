@@ -1,0 +1,101 @@
+"""The three moments that teach something."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+from ragloom_knowledge.capturing import new_lesson
+from ragloom_knowledge.types import Captured, Lesson
+
+__all__ = ["Captures"]
+
+
+class Captures(ABC):
+    """Stages what was learnt; the database is left to :meth:`capture`."""
+
+    @abstractmethod
+    def capture(self, lesson: Lesson) -> Captured:
+        """Stage a lesson, or count it where it is known."""
+
+    def capture_failure_solution(
+        self,
+        project: str,
+        agent_type: str,
+        failure_description: str,
+        *,
+        solution_steps: str | None = None,
+        error_message: str | None = None,
+        task_type: str | None = None,
+        technology: str | None = None,
+        success_verified: bool = True,
+    ) -> Captured:
+        """Stage a failed test or task with its solution; without proof that it works, it stays there.
+
+        Raises:
+            LessonError: What a lesson needs is missing, or was recalled from another one.
+            StoreError: The database refused it.
+        """
+        texts = {
+            "project": project,
+            "agent_type": agent_type,
+            "task_type": task_type,
+            "technology": technology,
+            "failure_description": failure_description,
+            "error_message": error_message,
+            "solution_steps": solution_steps,
+        }
+        return self.capture(new_lesson("failure_solution", texts, verified=success_verified))
+
+    def capture_gate_rejection(
+        self,
+        project: str,
+        agent_type: str,
+        gate_type: str,
+        *,
+        human_feedback: str,
+        revision_approach: str,
+        task_type: str | None = None,
+        technology: str | None = None,
+    ) -> Captured:
+        """Stage why a human rejected something, and what was approved instead.
+
+        Raises:
+            LessonError: What a lesson needs is missing, or was recalled from another one.
+            StoreError: The database refused it.
+        """
+        texts = {
+            "project": project,
+            "agent_type": agent_type,
+            "task_type": task_type,
+            "technology": technology,
+            "gate_type": gate_type,
+            "human_feedback": human_feedback,
+            "revision_approach": revision_approach,
+        }
+        return self.capture(new_lesson("gate_rejection", texts, verified=True))
+
+    def capture_gate_approval(
+        self,
+        project: str,
+        agent_type: str,
+        gate_type: str,
+        *,
+        approved_approach: str,
+        task_type: str | None = None,
+        technology: str | None = None,
+    ) -> Captured:
+        """Stage what a human approved at the first attempt.
+
+        Raises:
+            LessonError: What a lesson needs is missing, or was recalled from another one.
+            StoreError: The database refused it.
+        """
+        texts = {
+            "project": project,
+            "agent_type": agent_type,
+            "task_type": task_type,
+            "technology": technology,
+            "gate_type": gate_type,
+            "approved_approach": approved_approach,
+        }
+        return self.capture(new_lesson("gate_approval", texts, verified=True))

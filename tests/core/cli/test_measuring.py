@@ -1,0 +1,146 @@
+"""``explain``, ``verify``, ``chunks``, ``eval`` and ``calibrate``."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+LOGGING = "docs/observability/pillars/logging.md"
+
+
+def test_explain_shows_places_evidence_and_verdict(run, workspace):
+    run("index", "docs")
+    told = json.loads(run("explain", "log levels", "--expect", LOGGING, "--json", "-k", "2").stdout)
+
+    assert told["words"] == ["log", "level"]
+    assert [hit["rank"] for hit in told["hits"]] == [1, 2, 3, 4]
+    assert [hit["verdict"] for hit in told["hits"]][:2] == ["shown", "shown"]
+    assert {hit["path"] for hit in told["expected"]} == {LOGGING}
+    assert 0 < told["hits"][0]["coverage"] <= 1
+    assert "default curve" in told["calibration"]
+
+
+def test_explain_says_why_a_file_is_not_there(run, workspace):
+    (workspace / "docs" / "picture.png").write_bytes(b"\x89PNG")
+    run("index", "docs")
+    result = run("explain", "log levels", "--expect", "docs/picture.png")
+
+    assert "docs/picture.png is not indexed: no loader reads .png" in result.stderr
+    assert 0 == result.exit_code
+
+
+def test_verify_proves_every_chunk_and_names_those_that_changed(run, workspace):
+    run("index", "docs")
+    proven = json.loads(run("verify", "--json").stdout)
+    assert proven["exact"] == proven["chunks"] > 20
+    assert proven["stale"] == []
+
+    page = workspace / LOGGING
+    page.write_text("# Before\n\n" + page.read_text("utf-8"), "utf-8")
+    result = run("verify", "--json")
+    found = json.loads(result.stdout)
+    assert 1 == result.exit_code
+    assert found["chunks"] - found["exact"] == len(found["stale"]) > 0
+    assert {stale["path"] for stale in found["stale"]} == {LOGGING}
+    assert all("the file has changed" in stale["why"] for stale in found["stale"])
+
+
+def test_chunks_are_exact_slices_one_a_line(run, workspace):
+    lines = run("chunks", LOGGING, "--json").stdout.splitlines()
+    content = (workspace / LOGGING).read_bytes()
+    assert len(lines) > 3
+    for line in lines:
+        chunk = json.loads(line)
+        start, end = chunk["bytes"]
+        assert content[start:end].decode() == chunk["text"]
+        assert content[:start].count(b"\n") + 1 == chunk["lines"][0]
+        assert chunk["path"] == LOGGING
+
+
+def test_documents_are_shown_without_their_front_matter(run, workspace):
+    (workspace / "a.md").write_text("---\ntags: a, b\n---\n# Title\n", "utf-8")
+    shown = json.loads(run("chunks", "a.md", "--documents", "--json").stdout)
+    assert {"path": "a.md", "metadata": {"tags": ["a", "b"]}, "text": "# Title\n"} == {
+        key: shown[key] for key in ("path", "metadata", "text")
+    }
+    assert "# Title\n" == run("chunks", "a.md", "--documents").stdout
+
+
+def test_a_file_that_no_loader_reads_is_named(run, workspace):
+    (workspace / "picture.png").write_bytes(b"\x89PNG")
+    result = run("chunks", "picture.png")
+    assert (1, "") == (result.exit_code, result.stdout)
+    assert "picture.png: no loader reads this kind of file" in result.stderr
+
+
+@pytest.fixture
+def collection(workspace):
+    """Twenty notes about a word each, and a question for each of ten."""
+    words = ["harbour", "violin", "copper", "meadow", "ledger", "signal", "pump", "orchard"]
+    words += ["lantern", "glacier", "saddle", "canvas", "turbine", "pepper", "quarry", "anchor"]
+    words += ["thimble", "walnut", "zephyr", "marble"]
+    folder = workspace / "notes"
+    (folder / "qrels").mkdir(parents=True)
+    with (folder / "corpus.jsonl").open("w", encoding="utf-8") as corpus:
+        for word in words:
+            row = {"_id": word, "title": f"The {word}", "text": f"A {word} was found in May."}
+            corpus.write(json.dumps(row) + "\n")
+    with (folder / "queries.jsonl").open("w", encoding="utf-8") as queries:
+        for word in words[:10]:
+            queries.write(json.dumps({"_id": f"q-{word}", "text": f"where is the {word}"}) + "\n")
+    rows = "".join(f"q-{word}\t{word}\t1\n" for word in words[:10])
+    (folder / "qrels" / "test.tsv").write_text(f"query-id\tcorpus-id\tscore\n{rows}", "utf-8")
+    return folder
+
+
+def test_eval_prints_quality_gate_and_comparison(run, collection):
+    pytest.importorskip("ir_measures")
+    result = run("eval", "notes", "--json", "--against", "rrf", "--run", "run.txt")
+    found = json.loads(result.stdout)
+
+    assert (found["collection"], found["queries"], found["mode"]) == ("notes", 10, "hybrid")
+    assert found["metrics"] == dict.fromkeys(("ndcg@10", "recall@10", "recall@100", "mrr@10"), 1.0)
+    assert found["chunks"] == 20
+    assert found["gate"]["off_topic"] == 200
+    assert found["gate"]["answerable"] == 10
+    assert found["comparisons"]["rrf"]["difference"] == 0
+    assert found["comparisons"]["rrf"]["p_value"] == 1
+    first = (collection.parent / "run.txt").read_text("utf-8").splitlines()[0].split()
+    assert first[:4] == ["q-harbour", "Q0", "harbour", "1"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("corpus.jsonl", "{", "corpus.jsonl:1: not JSON"),
+        ("corpus.jsonl", "{}", "corpus.jsonl:1: expected a JSON object with _id and text"),
+        ("qrels/test.tsv", "a\tb\tc\nx\ty\n", "test.tsv:2: expected query, document and grade"),
+    ],
+)
+def test_a_collection_that_is_not_one_is_named_with_its_line(
+    run, collection, name, content, message
+):
+    (collection / name).write_text(content, "utf-8")
+    result = run("eval", "notes")
+    assert 1 == result.exit_code
+    assert message in result.stderr
+
+
+def test_a_split_that_is_not_there_names_those_that_are(run, collection):
+    result = run("eval", "notes", "--split", "dev")
+    assert "there is no such split; there are: test" in result.stderr
+
+
+def test_calibrate_keeps_off_topic_questions_out_until_it_is_reset(run, workspace):
+    run("index", "docs")
+    fitted = json.loads(run("calibrate", "--json").stdout)
+
+    assert fitted["space"] == "docs"
+    assert "fitted to 'docs' with 200 off-topic queries" in fitted["source"]
+    kept = workspace / ".ragloom" / "spaces" / "docs" / "calibration.json"
+    assert kept.is_file()
+    told = json.loads(run("explain", "log levels", "--json").stdout)
+    assert told["calibration"] == fitted["source"]
+    run("calibrate", "--reset")
+    assert not kept.exists()
