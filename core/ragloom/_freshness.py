@@ -7,14 +7,16 @@ from dataclasses import replace
 from pathlib import Path
 
 from ragloom._manifest import FileEntry, content_hash, unchanged
+from ragloom._storing import Progress
 from ragloom.chunking import make_chunks
 from ragloom.decoding import decode
 from ragloom.errors import MissingDependencyError, SourceError
 from ragloom.protocols import Loader
-from ragloom.types import Chunk, Hit, Piece, SearchResult, Source, Span
+from ragloom.snapshot import Snapshot
+from ragloom.types import Chunk, Hit, Piece, SearchResult, Source, Span, StaleChunk, VerifyReport
 from ragloom.verifying import verify_chunks
 
-__all__ = ["follow", "proof", "text_of"]
+__all__ = ["follow", "prove", "text_of"]
 
 _READ_WHOLE = 1 << 23  # bytes of a file that is read for the blanks between two of its passages
 
@@ -71,7 +73,26 @@ def _followed(hit: Hit, path: Path, entry: FileEntry, loaders: Mapping[str, Load
     return replace(hit, chunk=now)
 
 
-def proof(
+def prove(
+    snapshot: Snapshot, root: Path, loaders: Mapping[str, Loader], progress: Progress | None
+) -> VerifyReport:
+    """Read every file of a generation again and prove each of its chunks."""
+    chunks_of: dict[str, list[Chunk]] = {}
+    for row in range(len(snapshot)):
+        chunk = snapshot.chunk(row)
+        chunks_of.setdefault(chunk.uri, []).append(chunk)
+    stale: list[StaleChunk] = []
+    for number, (uri, chunks) in enumerate(chunks_of.items(), 1):
+        for chunk, why in zip(chunks, _proof(uri, root / uri, chunks, loaders), strict=True):
+            if why is not None:
+                stale.append(StaleChunk(path=uri, lines=chunk.lines, why=why))
+        if progress:
+            progress("files", number, len(chunks_of))
+    exact = len(snapshot) - len(stale)
+    return VerifyReport(chunks=len(snapshot), exact=exact, stale=tuple(stale))
+
+
+def _proof(
     uri: str, path: Path, chunks: Sequence[Chunk], loaders: Mapping[str, Loader]
 ) -> Sequence[str | None]:
     """For each chunk of a file, why it is not what the file says now; None where it is."""

@@ -6,18 +6,19 @@ import json
 import os
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from ragloom._freshness import follow, proof, text_of
+from ragloom._freshness import follow, prove, text_of
 from ragloom.calibrating import CALIBRATION_NAME, read_calibration
 from ragloom.config import SpaceSettings
 from ragloom.errors import NotIndexedError, SourceError, StoreDamagedError
 from ragloom.indexing import LOCK_TIMEOUT, Indexer, Progress, cut_document, load_document
 from ragloom.protocols import Formatter, Store, TokenCounter
 from ragloom.snapshot import Snapshot, current_generation
+from ragloom.status import SpaceStatus
 from ragloom.types import (
     Calibration,
     Chunk,
@@ -27,7 +28,6 @@ from ragloom.types import (
     IndexReport,
     SearchResult,
     Source,
-    StaleChunk,
     VerifyReport,
 )
 from ragloom.walking import resolve_roots
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from ragloom.searching import Ranking
     from ragloom.workspace import Workspace
 
-__all__ = ["RECORD_NAME", "Space", "SpaceStatus"]
+__all__ = ["RECORD_NAME", "Space"]
 
 RECORD_NAME = "space.json"  # the sources of a space that no settings file declares
 _UNCALIBRATED = (
@@ -46,29 +46,6 @@ _UNCALIBRATED = (
     "'ragloom calibrate' fits it to these documents"
 )
 _POOL = 4  # hits to choose from, for each one wanted, where they should differ
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SpaceStatus:
-    """What is in an index.
-
-    Attributes:
-        name: The space.
-        generation: The snapshot that answers, 0 for none.
-        files: Files indexed.
-        chunks: Chunks indexed.
-        bytes: What the space's folder takes on the disk.
-        created: When the snapshot was made, in seconds since 1970; 0 for none.
-        settings: How the space is made.
-    """
-
-    name: str
-    generation: int
-    files: int
-    chunks: int
-    bytes: int
-    created: float
-    settings: SpaceSettings
 
 
 class Space(Wiring):
@@ -193,24 +170,7 @@ class Space(Wiring):
         Raises:
             NotIndexedError: Nothing is indexed yet.
         """
-        snapshot = self.snapshot()
-        chunks_of: dict[str, list[Chunk]] = {}
-        for row in range(len(snapshot)):
-            chunk = snapshot.chunk(row)
-            chunks_of.setdefault(chunk.uri, []).append(chunk)
-        stale: list[StaleChunk] = []
-        for number, (uri, chunks) in enumerate(chunks_of.items()):
-            if progress:
-                progress("files", number, len(chunks_of))
-            for chunk, why in zip(
-                chunks, proof(uri, self.workspace.root / uri, chunks, self.loaders), strict=True
-            ):
-                if why is not None:
-                    stale.append(StaleChunk(path=uri, lines=chunk.lines, why=why))
-        if progress:
-            progress("files", len(chunks_of), len(chunks_of))
-        exact = len(snapshot) - len(stale)
-        return VerifyReport(chunks=len(snapshot), exact=exact, stale=tuple(stale))
+        return prove(self.snapshot(), self.workspace.root, self.loaders, progress)
 
     def snapshot(self) -> Snapshot:
         """The generation that answers now; opened again only when a newer one was published.
@@ -399,15 +359,7 @@ class Space(Wiring):
         try:
             snapshot = self.snapshot()
         except NotIndexedError:
-            return SpaceStatus(
-                name=self.name,
-                generation=0,
-                files=0,
-                chunks=0,
-                bytes=0,
-                created=0.0,
-                settings=self.settings,
-            )
+            return SpaceStatus(name=self.name, settings=self.settings)
         size = sum(entry.stat().st_size for entry in self.directory.rglob("*") if entry.is_file())
         return SpaceStatus(
             name=self.name,

@@ -15,7 +15,8 @@ from ragloom._host import PluginHost
 from ragloom.audit import AuditLog, audit_settings
 from ragloom.config import Settings, SpaceSettings, check_space_name, load_settings
 from ragloom.errors import ConfigError
-from ragloom.space import RECORD_NAME, Space, SpaceStatus
+from ragloom.space import RECORD_NAME, Space
+from ragloom.status import SpaceStatus
 
 __all__ = ["STATE_FOLDER", "Space", "SpaceStatus", "Workspace"]
 
