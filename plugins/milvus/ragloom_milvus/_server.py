@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import MappingProxyType
@@ -36,6 +37,7 @@ MOST: Final = 16_384
 PAGE: Final = 1000
 
 _COUNT: Final = "count(*)"
+_PAUSE: Final = 0.2  # seconds before connecting again
 
 
 class ServerRows:
@@ -69,7 +71,7 @@ class ServerRows:
         self, uri: str, *, token: str, collection: str, dimension: int, index: str, timeout: float
     ) -> None:
         try:
-            from pymilvus import MilvusClient
+            import pymilvus  # noqa: F401 - whether it is there
         except ImportError as error:
             package, extra, needed_for = "pymilvus", "ragloom[milvus]", "the store 'milvus'"
             raise MissingDependencyError(package, extra, needed_for) from error
@@ -83,7 +85,7 @@ class ServerRows:
         # after opening or writing does, and what it saw the next ones see, too.
         self._behind = True
         with self._reporting("does not answer"):
-            self._client: MilvusClient = MilvusClient(uri=uri, token=token, timeout=timeout)
+            self._client: MilvusClient = _connected(uri, token, timeout)
         try:
             with self._reporting():
                 self._open_collection()
@@ -239,6 +241,25 @@ class ServerRows:
             raise StoreError(msg) from error
         finally:
             logger.setLevel(level)
+
+
+def _connected(uri: str, token: str, timeout: float) -> MilvusClient:
+    """A client, after a second try where the first is cut off before its time is up.
+
+    pymilvus repeats every call that a server cuts off but the first of a connection, which may be
+    one that the process already shares and the server is about to close.
+    """
+    from pymilvus import MilvusClient, MilvusException
+
+    began = time.monotonic()
+    try:
+        return MilvusClient(uri=uri, token=token, timeout=timeout)
+    except MilvusException:
+        left = timeout - (time.monotonic() - began)
+        if left <= 0:
+            raise
+        time.sleep(min(_PAUSE, left))
+    return MilvusClient(uri=uri, token=token, timeout=left)
 
 
 def _within_64_bits(value: Any) -> Any:  # noqa: ANN401 - JSON

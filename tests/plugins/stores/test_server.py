@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import threading
 import time
 
 import numpy as np
@@ -38,6 +39,48 @@ def test_a_server_that_does_not_answer_is_one_line_and_in_time(tmp_path, capfd):
     assert str(error.value).startswith(f"the Milvus server {uri} does not answer: ")
     assert "\n" not in str(error.value)
     assert capfd.readouterr().err == ""
+
+
+@pytest.fixture
+def cut_once(milvus_lite_server):
+    """The address of a server that closes the first connection at its first byte."""
+    port = int(milvus_lite_server.rpartition(":")[2])
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def serve():
+        first, _ = listener.accept()
+        first.recv(1)
+        first.close()
+        while True:
+            try:
+                client, _ = listener.accept()
+            except OSError:
+                return
+            server = socket.create_connection(("127.0.0.1", port))
+            for source, target in ((client, server), (server, client)):
+                threading.Thread(target=pass_on, args=(source, target), daemon=True).start()
+
+    threading.Thread(target=serve, daemon=True).start()
+    yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    listener.shutdown(socket.SHUT_RDWR)
+    listener.close()
+
+
+def pass_on(source, target):
+    try:
+        while data := source.recv(65_536):
+            target.sendall(data)
+        target.shutdown(socket.SHUT_WR)
+    except OSError:
+        pass
+
+
+def test_a_connection_that_is_cut_off_is_tried_again(cut_once, tmp_path):
+    store = MilvusStore(uri=cut_once, collection="cut_once")
+    store.open(space="x", dimension=4, directory=tmp_path)
+    assert store.count() == 0
+    store.drop()
+    store.close()
 
 
 def test_more_rows_than_one_answer_holds_are_scanned_in_order(store, make_chunk):
