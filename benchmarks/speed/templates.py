@@ -30,7 +30,7 @@ PACKAGES = ("ragloom", "numpy", "tantivy", "onnxruntime", "tokenizers", "milvus-
 
 def write_templates(folder: Path, count: int) -> None:
     """Write ``count`` templates below ``folder``."""
-    originals = sorted((DATA / "collections").rglob("*.md"))
+    originals = sorted((DATA / "templates").rglob("*.md"))
     texts = [path.read_text("utf-8").removeprefix("---\n")[:1000] for path in originals]
     folder.mkdir()
     for number in range(count):

@@ -14,7 +14,7 @@ from ragloom.errors import (
     StoreError,
     StoreLockedError,
 )
-from ragloom.hookspecs import CommandSpec, NoOptions, Provider, hookimpl
+from ragloom.hookspecs import CommandSpec, EvaluationSpec, NoOptions, Provider, hookimpl
 from ragloom.protocols import (
     Chunker,
     Embedder,
@@ -64,6 +64,7 @@ __all__ = [
     "Document",
     "Embedder",
     "Embeddings",
+    "EvaluationSpec",
     "FailedFile",
     "Formatter",
     "Hit",

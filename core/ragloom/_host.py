@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import Distribution, entry_points
-from typing import Literal, TypeAlias, cast
+from typing import Literal, TypeAlias, TypeVar, cast
 
 import pluggy
 
@@ -29,7 +29,7 @@ from ragloom._registry import (
 )
 from ragloom._spelling import did_you_mean
 from ragloom.errors import MissingDependencyError, PluginError, RagloomError
-from ragloom.hookspecs import PROJECT, CommandSpec, Provider
+from ragloom.hookspecs import PROJECT, CommandSpec, EvaluationSpec, Provider
 from ragloom.protocols import Chunker, Embedder, Formatter, Loader, Reranker, Store
 
 Status: TypeAlias = Literal["loaded", "failed", "disabled"]
@@ -37,7 +37,10 @@ Status: TypeAlias = Literal["loaded", "failed", "disabled"]
 DISABLED_PLUGINS = "RAGLOOM_DISABLED_PLUGINS"
 """The environment variable with the names of plugins to leave out, separated by commas."""
 
+S = TypeVar("S", CommandSpec, EvaluationSpec)
+
 _COMMANDS = "ragloom_commands"
+_EVALUATIONS = "ragloom_evaluations"
 _log = logging.getLogger("ragloom")
 _trace = logging.getLogger("ragloom.hooks")
 
@@ -87,6 +90,7 @@ class _Plugin:
     status: Status = "loaded"
     parts: tuple[Part, ...] = ()
     commands: Mapping[str, CommandSpec] = field(default_factory=dict)
+    evaluations: Mapping[str, EvaluationSpec] = field(default_factory=dict)
     cause: BaseException | None = None
 
     @property
@@ -234,8 +238,11 @@ class PluginHost:
 
     def commands(self) -> Mapping[str, CommandSpec]:
         """The commands of all plugins by name, sorted. Imports none of them."""
-        offered = {name: spec for plugin in self._plugins for name, spec in plugin.commands.items()}
-        return dict(sorted(offered.items()))
+        return _sorted(plugin.commands for plugin in self._plugins)
+
+    def evaluations(self) -> Mapping[str, EvaluationSpec]:
+        """What plugins can measure, by the file that tells it, sorted. Imports none of it."""
+        return _sorted(plugin.evaluations for plugin in self._plugins)
 
     def _admit(self, plugin: _Plugin, load: Callable[[], object]) -> None:
         self._plugins.append(plugin)
@@ -245,12 +252,23 @@ class PluginHost:
             module = load()
             self._register(module, plugin.name)
             plugin.parts = self._offered_by(module, plugin.owner)
-            plugin.commands = self._commands_of(module)
+            plugin.commands = self._specs_of(
+                module,
+                _COMMANDS,
+                CommandSpec,
+                {other.owner: other.commands for other in self._plugins},
+            )
+            plugin.evaluations = self._specs_of(
+                module,
+                _EVALUATIONS,
+                EvaluationSpec,
+                {other.owner: other.evaluations for other in self._plugins},
+            )
             self._registry.add(plugin.parts)
         # A module that calls sys.exit() when imported must not end the program either.
         except (Exception, SystemExit) as error:  # noqa: BLE001
             plugin.status, plugin.parts, plugin.cause = "failed", (), error
-            plugin.commands = {}
+            plugin.commands, plugin.evaluations = {}, {}
             if module is not None and self._pm.get_plugin(plugin.name) is module:
                 self._pm.unregister(module)
             _log.warning("%s failed and is skipped: %s", plugin.owner, plugin.error)
@@ -267,7 +285,7 @@ class PluginHost:
             self._pm.check_pending()
         except pluggy.PluginValidationError as error:
             hooks = self._hooks_of(module)
-            known = {_COMMANDS, *(f"ragloom_{kind}" for kind in PROTOCOLS)}
+            known = {_COMMANDS, _EVALUATIONS, *(f"ragloom_{kind}" for kind in PROTOCOLS)}
             wrong = next(hook for hook in hooks if hook not in known)
             raise PluginError(f"unknown hook {wrong!r}{did_you_mean(wrong, known)}") from error
         if not self._hooks_of(module):
@@ -292,18 +310,24 @@ class PluginHost:
                 parts.extend(part_from(kind, provider, owner) for provider in offered)
         return tuple(parts)
 
-    def _commands_of(self, module: object) -> Mapping[str, CommandSpec]:
-        if _COMMANDS not in self._hooks_of(module):
+    def _specs_of(
+        self, module: object, hook: str, spec_type: type[S], taken: Mapping[str, Mapping[str, S]]
+    ) -> Mapping[str, S]:
+        """What a hook offers by name; ``taken`` is what other plugins do, by their owners."""
+        if hook not in self._hooks_of(module):
             return {}
         others = self._pm.get_plugins() - {module}
-        results = self._pm.subset_hook_caller(_COMMANDS, remove_plugins=others)()
+        results = self._pm.subset_hook_caller(hook, remove_plugins=others)()
         offered = {name: spec for result in results for name, spec in result.items()}
         for name, spec in offered.items():
-            if not isinstance(spec, CommandSpec):
-                raise PluginError(f"{_COMMANDS} must map {name!r} to a CommandSpec, not {spec!r}")
-            for other in self._plugins:
-                if name in other.commands:
-                    raise PluginError(f"the command {name!r} belongs to {other.owner}")
+            if not isinstance(spec, spec_type):
+                raise PluginError(
+                    f"{hook} must map {name!r} to a {spec_type.__name__}, not {spec!r}"
+                )
+            for owner, theirs in taken.items():
+                if name in theirs:
+                    kind = hook.removeprefix("ragloom_").removesuffix("s")
+                    raise PluginError(f"the {kind} {name!r} belongs to {owner}")
         return offered
 
     def _make(self, kind: Kind, name: str, options: Mapping[str, object] | None) -> object:
@@ -343,6 +367,11 @@ class PluginHost:
         return error
 
 
+def _sorted(offered: Iterable[Mapping[str, S]]) -> Mapping[str, S]:
+    together = {name: spec for specs in offered for name, spec in specs.items()}
+    return {name: together[name] for name in sorted(together)}
+
+
 def _itself(plugin: object) -> object:
     return plugin
 
@@ -357,6 +386,8 @@ def _described(plugin: _Plugin) -> PluginInfo:
             missing.append(MissingExtra(part=part.label, modules=modules, extra=extra))
     if plugin.commands:
         provides["commands"] = list(plugin.commands)
+    if plugin.evaluations:
+        provides["evaluations"] = list(plugin.evaluations)
     return PluginInfo(
         name=plugin.name,
         distribution=plugin.distribution.name if plugin.distribution else "",

@@ -78,6 +78,22 @@ class CommandSpec:
     summary: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluationSpec:
+    """How ``ragloom eval FOLDER`` measures a folder that holds a certain file.
+
+    Attributes:
+        target: ``module:function``, imported only when it is run. It is called with the
+            :class:`~ragloom.Workspace`, the folder and ``progress=``, as :meth:`Space.index
+            <ragloom.workspace.Space.index>` takes it, and returns a
+            :class:`ragloom.evaluation.Measurement`.
+        summary: One line: what is measured.
+    """
+
+    target: str
+    summary: str
+
+
 @hookspec
 def ragloom_loaders() -> Iterable[Provider[Loader]]:  # type: ignore[empty-body]
     """Offer loaders: parts that turn the bytes of a file into a document.
@@ -132,4 +148,13 @@ def ragloom_commands() -> Mapping[str, CommandSpec]:  # type: ignore[empty-body]
 
     Called once when the host is built, without arguments. All results count; a name may be offered
     once, and no plugin replaces a command of ragloom's own. Since 0.1.
+    """
+
+
+@hookspec
+def ragloom_evaluations() -> Mapping[str, EvaluationSpec]:  # type: ignore[empty-body]
+    """Offer evaluations: the name of a file to what ``ragloom eval`` does with a folder that holds it.
+
+    Called once when the host is built, without arguments. All results count; a name may be offered
+    once, and a folder with a ``corpus.jsonl`` is ragloom's own. Since 0.1.
     """

@@ -12,6 +12,7 @@ import pytest
 from ragloom import (
     CommandSpec,
     ConfigError,
+    EvaluationSpec,
     MissingDependencyError,
     MissingExtra,
     ModelError,
@@ -640,6 +641,24 @@ def test_a_command_must_be_a_spec():
     host = PluginHost({"a": commands_plugin(hello="nowhere:nothing")})
     assert "must map 'hello' to a CommandSpec" in host.plugins()[0].error
     assert {} == host.commands()
+
+
+def evaluations_plugin(**offered):
+    @hookimpl
+    def ragloom_evaluations(self):
+        return offered
+
+    return type("Evaluations", (), {"ragloom_evaluations": ragloom_evaluations})()
+
+
+def test_hook_ragloom_evaluations():
+    spec = EvaluationSpec(target="nowhere:nothing", summary="problems")
+    host = PluginHost(
+        {"a": evaluations_plugin(problems=spec), "b": evaluations_plugin(problems=spec)}
+    )
+    assert {"problems": spec} == host.evaluations()
+    assert {"evaluations": ("problems",)} == host.plugins()[0].provides
+    assert "the evaluation 'problems' belongs to plugin 'a'" in host.plugins()[1].error
 
 
 LOADER = """

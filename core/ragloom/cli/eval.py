@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -13,7 +14,8 @@ from ragloom.cli._options import common_options, json_option
 from ragloom.cli._session import Session
 
 if TYPE_CHECKING:
-    from ragloom.evaluation import Comparison, Evaluation
+    from ragloom.evaluation import Collection, Comparison, Evaluation, Measurement
+    from ragloom.hookspecs import EvaluationSpec
     from ragloom.types import Json
 
 __all__ = ["command"]
@@ -29,7 +31,8 @@ MODES = click.Choice(["hybrid", "rrf", "dense", "lexical"])
 Examples:
   ragloom eval collections/scifact
   ragloom eval collections/scifact --mode hybrid --against dense --against lexical
-  ragloom eval collections/scifact --off-topic collections/cranfield --json""",
+  ragloom eval collections/scifact --off-topic collections/cranfield --json
+  ragloom eval my-problems   # a folder with problems.jsonl: matching of templates""",
 )
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--split", default="test", show_default=True, help="Which judgments to use.")
@@ -71,7 +74,15 @@ def command(
     FOLDER holds corpus.jsonl (or .gz), queries.jsonl and qrels/SPLIT.tsv. Its documents are indexed
     once, below the workspace's .ragloom. Printed are nDCG@10, recall and MRR; how many off-topic
     queries get anything past the gate, and how many answerable ones keep an answer; and the latency.
+
+    Plugins measure folders of their own kinds, which a file in them tells: 'ragloom plugins' lists them.
+    None of the options but --json applies to those.
     """
+    offered = _of_plugin(session, folder)
+    if offered is not None:
+        _refuse_options(click.get_current_context(), offered[0])
+        _measure(session, folder, *offered, as_json=as_json)
+        return
     from ragloom.cli._output import print_json, print_table
     from ragloom.cli._progress import progress
     from ragloom.evaluation import (
@@ -83,7 +94,7 @@ def command(
         write_run,
     )
 
-    collection = read_collection(folder, split=split)
+    collection = _read(session, folder, split)
     foreign = list(everyday_questions())
     for other in off_topic:
         foreign.extend(read_collection(other).queries.values())
@@ -130,6 +141,93 @@ def command(
         f"kept an answer ({gate.kept_rate:.1%})"
     )
     session.note(f"{main.chunks} chunks, indexed in {index_seconds:.1f} s")
+
+
+def _read(session: Session, folder: Path, split: str) -> Collection:
+    from ragloom.errors import SourceError
+    from ragloom.evaluation import read_collection
+
+    others = ", ".join(session.host().evaluations())
+    if not _is_collection(folder) and others:
+        raise SourceError(
+            f"{folder}: nothing here can be measured: there is neither corpus.jsonl, as in a "
+            f"collection in BEIR's format, nor a file that a plugin measures ({others})"
+        )
+    return read_collection(folder, split=split)
+
+
+def _is_collection(folder: Path) -> bool:
+    return any((folder / name).exists() for name in ("corpus.jsonl", "corpus.jsonl.gz"))
+
+
+def _of_plugin(session: Session, folder: Path) -> tuple[str, EvaluationSpec] | None:
+    """What a plugin measures of a folder: the file that tells it, and how; None for a collection."""
+    if _is_collection(folder):
+        return None
+    offered = session.host().evaluations()
+    return next(((name, spec) for name, spec in offered.items() if (folder / name).exists()), None)
+
+
+def _refuse_options(context: click.Context, name: str) -> None:
+    own = ("split", "mode", "against", "min_relevance", "off_topic", "run")
+    for param in own:
+        if context.get_parameter_source(param) is not click.core.ParameterSource.DEFAULT:
+            option = "--" + param.replace("_", "-")
+            raise click.UsageError(
+                f"{option} is for collections in BEIR's format; this is a {name}"
+            )
+
+
+def _measure(
+    session: Session, folder: Path, name: str, spec: EvaluationSpec, *, as_json: bool
+) -> None:
+    from ragloom.cli._output import print_json, print_table
+    from ragloom.cli._progress import progress
+
+    measure = _load(spec)
+    collection = folder.resolve().name
+    with progress(session, collection) as meter:
+        measured = measure(session.workspace(), folder, progress=meter)
+    if as_json:
+        print_json(
+            {
+                "collection": collection,
+                "queries": len(measured.latency_ms),
+                "mode": name.partition(".")[0],
+                "metrics": dict(measured.metrics),
+                "latency_ms": {"p50": measured.percentile(50), "p95": measured.percentile(95)},
+                "index_seconds": measured.index_seconds,
+                "chunks": measured.chunks,
+            }
+        )
+        return
+    print_table(
+        (*measured.metrics, "p50 ms", "p95 ms"),
+        [
+            [
+                *(f"{value:.3f}" for value in measured.metrics.values()),
+                *(f"{measured.percentile(share):.1f}" for share in (50, 95)),
+            ]
+        ],
+    )
+    for note in measured.notes:
+        session.note(note)
+    session.note(
+        f"{spec.summary}: {len(measured.latency_ms)} questions, {measured.chunks} chunks, "
+        f"indexed in {measured.index_seconds:.1f} s"
+    )
+
+
+def _load(spec: EvaluationSpec) -> Callable[..., Measurement]:
+    from importlib import import_module
+
+    from ragloom.errors import PluginError
+
+    module, _, attribute = spec.target.partition(":")
+    try:
+        return cast("Callable[..., Measurement]", getattr(import_module(module), attribute))
+    except (ImportError, AttributeError) as error:
+        raise PluginError(f"the evaluation {spec.target!r} cannot be loaded: {error}") from error
 
 
 def _row(evaluation: Evaluation, comparison: Comparison | None) -> list[str]:

@@ -19,6 +19,7 @@ __all__ = [
     "Comparison",
     "Evaluation",
     "GateReport",
+    "Measurement",
     "compare",
     "evaluate",
     "index_collection",
@@ -61,6 +62,29 @@ class GateReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Measurement:
+    """What the evaluation of a plugin found: see :class:`ragloom.EvaluationSpec`.
+
+    Attributes:
+        metrics: By name, in the order of the table.
+        latency_ms: Of one question, by question.
+        index_seconds: How long it took to bring the index up to date.
+        chunks: In the index.
+        notes: A line each on what was answered wrongly.
+    """
+
+    metrics: Mapping[str, float]
+    latency_ms: Sequence[float]
+    index_seconds: float
+    chunks: int
+    notes: Sequence[str] = ()
+
+    def percentile(self, share: int) -> float:
+        """A percentile of the latency, in milliseconds."""
+        return _percentile(self.latency_ms, share)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluation:
     """The figures of one collection and one way of searching.
 
@@ -86,7 +110,7 @@ class Evaluation:
 
     def percentile(self, share: int) -> float:
         """A percentile of the latency, in milliseconds."""
-        return float(np.percentile(self.latency_ms, share)) if self.latency_ms else 0.0
+        return _percentile(self.latency_ms, share)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,6 +248,10 @@ def write_run(evaluation: Evaluation, path: Path) -> None:
                 stream.write(
                     f"{query} Q0 {document} {number} {score:.6f} ragloom-{evaluation.mode}\n"
                 )
+
+
+def _percentile(latency_ms: Sequence[float], share: int) -> float:
+    return float(np.percentile(latency_ms, share)) if latency_ms else 0.0
 
 
 def _documents(

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ragloom import NoOptions, Provider, hookimpl
-from ragloom.hookspecs import CommandSpec
+from ragloom.hookspecs import CommandSpec, EvaluationSpec
 from ragloom.protocols import Chunker, Loader
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ __all__ = [
     "TemplateSettings",
     "ragloom_chunkers",
     "ragloom_commands",
+    "ragloom_evaluations",
     "ragloom_loaders",
 ]
 
@@ -110,6 +111,17 @@ def ragloom_commands() -> Mapping[str, CommandSpec]:
         "templates": CommandSpec(
             target="ragloom_templates.cli:templates",
             summary="Find the reasoning template that fits a problem.",
+        )
+    }
+
+
+@hookimpl
+def ragloom_evaluations() -> Mapping[str, EvaluationSpec]:
+    """Offer what ``ragloom eval`` does with a folder of problems."""
+    return {
+        "problems.jsonl": EvaluationSpec(
+            target="ragloom_templates.evaluating:measure",
+            summary="templates for problems",
         )
     }
 

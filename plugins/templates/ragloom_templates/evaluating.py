@@ -8,12 +8,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ragloom import Workspace
 from ragloom.errors import SourceError
+from ragloom.evaluation import Measurement
+from ragloom.indexing import Progress
 from ragloom_templates.library import TemplateLibrary
 
-__all__ = ["Answer", "Problem", "TemplateEvaluation", "evaluate", "read_problems"]
+__all__ = ["Answer", "Problem", "TemplateEvaluation", "evaluate", "measure", "read_problems"]
 
 _TOP = 3
+PROBLEMS = "problems.jsonl"
+_TEMPLATES = "templates"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,17 +89,22 @@ def read_problems(path: Path) -> list[Problem]:
     Raises:
         SourceError: A line is something else; the message names it.
     """
+    expected = 'expected {"problem": "…", "template": "id" or null}'
+    try:
+        lines = path.read_text("utf-8").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SourceError(f"{path}: cannot be read: {error}") from error
     problems: list[Problem] = []
-    for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+    for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
             entry = json.loads(line)
             problem, template = entry["problem"], entry["template"]
         except (ValueError, KeyError, TypeError) as error:
-            raise SourceError(
-                f'{path}:{number}: expected {{"problem": "…", "template": "id" or null}}'
-            ) from error
+            raise SourceError(f"{path}:{number}: {expected}") from error
+        if not isinstance(problem, str) or not isinstance(template, str | None):
+            raise SourceError(f"{path}:{number}: {expected}")
         problems.append(Problem(problem=problem, template=template))
     return problems
 
@@ -124,6 +134,39 @@ def evaluate(problems: Sequence[Problem], library: TemplateLibrary) -> TemplateE
             )
         )
     return TemplateEvaluation(answers=tuple(answers), seconds=tuple(seconds))
+
+
+def measure(workspace: Workspace, folder: Path, *, progress: Progress | None = None) -> Measurement:
+    """Ask the problems of ``folder/problems.jsonl``, for ``ragloom eval``.
+
+    They are put to the templates below ``folder/templates``; where that does not exist, to the
+    workspace's own library.
+
+    Raises:
+        SourceError: A line is no problem, or names a template that the library lacks.
+    """
+    problems = read_problems(folder / PROBLEMS)
+    own = folder / _TEMPLATES
+    dirs = [own.resolve()] if own.is_dir() else None
+    with TemplateLibrary(dirs, workspace=workspace) as library:
+        started = time.perf_counter()
+        library.refresh(progress=progress)
+        index_seconds = time.perf_counter() - started
+        result = evaluate(problems, library)
+        chunks = len(library.space.snapshot())
+    return Measurement(
+        metrics=result.metrics,
+        latency_ms=[second * 1e3 for second in result.seconds],
+        index_seconds=index_seconds,
+        chunks=chunks,
+        notes=[_wrong(answer) for answer in result.answers if not answer.right],
+    )
+
+
+def _wrong(answer: Answer) -> str:
+    found = ", ".join(answer.found) or "the fallback"
+    wanted = answer.problem.template or "the fallback"
+    return f"{answer.problem.problem}: wanted {wanted}, found {found}"
 
 
 def _share(flags: Sequence[bool]) -> float:

@@ -143,32 +143,11 @@ def test_dir_takes_the_place_of_the_settings(run, write):
     ]
 
 
-def test_eval_prints_every_share(run, write):
-    problems = write(
-        "problems.jsonl",
-        """\
-        {"problem": "contradiction proof negation", "template": "proof"}
-
-        {"problem": "zebra", "template": null}
-        """,
-    )
-    found = json.loads(run("eval", problems, "--json").stdout)
-    assert ["top1", "top3", "ranked1", "ranked3", "fallback"] == list(found["metrics"])
-    assert 2 == found["problems"]
-    assert "ranked1\t1.000" in run("eval", problems).stdout
-    wrong = write("wrong.jsonl", '{"problem": "x"}\n')
-    assert f"{wrong}:1: expected" in run("eval", wrong, code=1).stderr
-    missing = write("missing.jsonl", '{"problem": "x", "template": "nothing"}\n')
-    assert "the library has no template 'nothing'" in run("eval", missing, code=1).stderr
-
-
 def test_common_options_may_stand_at_the_end(run, workspace):
     assert "proof" in run("list", "-C", workspace.root, "-q").stdout
 
 
-@pytest.mark.parametrize(
-    "command", ["index", "match", "list", "show", "add", "lint", "new", "eval"]
-)
+@pytest.mark.parametrize("command", ["index", "match", "list", "show", "add", "lint", "new"])
 def test_help_has_examples(run, command):
     text = run(command, "--help").stdout
     assert f"ragloom templates {command}" in text.partition("Examples:")[2]

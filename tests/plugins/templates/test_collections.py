@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow
 def library(root, tmp_path_factory):
     folder = tmp_path_factory.mktemp("collections")
     shutil.copytree(root / "tests" / "data" / "templates", folder, dirs_exist_ok=True)
-    with TemplateLibrary(["collections"], workspace=Workspace.open(folder)) as made:
+    with TemplateLibrary(["templates"], workspace=Workspace.open(folder)) as made:
         made.index()
         yield made
 
