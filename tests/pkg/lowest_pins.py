@@ -6,6 +6,7 @@ import tomllib
 from pathlib import Path
 
 from packaging.requirements import Requirement
+from packaging.version import Version
 
 PYPROJECT = Path(__file__).parents[2] / "pyproject.toml"
 
@@ -15,12 +16,14 @@ def lowest_pins() -> list[str]:
     project = tomllib.loads(PYPROJECT.read_text("utf-8"))["project"]
     extras = project["optional-dependencies"].values()
     lines = [*project["dependencies"], *itertools.chain.from_iterable(extras)]
-    pins = set()
+    lowest: dict[str, Version] = {}
     for requirement in map(Requirement, lines):
         if requirement.name != project["name"]:
             (lower,) = (bound for bound in requirement.specifier if bound.operator in {">=", "=="})
-            pins.add(f"{requirement.name}=={lower.version}")
-    return sorted(pins)
+            version = Version(lower.version)
+            # An extra may need more than the package does without it.
+            lowest[requirement.name] = max(version, lowest.get(requirement.name, version))
+    return [f"{name}=={version}" for name, version in sorted(lowest.items())]
 
 
 if __name__ == "__main__":
