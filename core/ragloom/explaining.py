@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,17 +12,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from ragloom._freshness import text_of
+from ragloom.context import build_context
 from ragloom.errors import NotIndexedError
 from ragloom.filters import matches
-from ragloom.relevance import DEFAULT_CALIBRATION, WordEvidence, word_evidence
-from ragloom.searching import Ranking, ranked_hits
-from ragloom.types import Calibration, Condition, Hit
+from ragloom.relevance import WordEvidence, word_evidence
+from ragloom.searching import Ranking, ranked_hits, scale
+from ragloom.types import Condition, Hit
 
 if TYPE_CHECKING:
     from ragloom.workspace import Space
 
 __all__ = ["Explanation", "HitExplanation", "explain"]
 
+SHOWN = "shown"
 _EXPECTED_SHOWN = 3  # passages of the expected file
 
 
@@ -81,6 +84,7 @@ def explain(
     min_relevance: float | None = None,
     mode: str | None = None,
     where: Sequence[Condition] = (),
+    max_tokens: int | None = None,
 ) -> Explanation:
     """Explain a search; the arguments are those of :meth:`ragloom.Space.search`.
 
@@ -92,6 +96,7 @@ def explain(
         min_relevance: The gate.
         mode: ``hybrid``, ``rrf``, ``dense`` or ``lexical``.
         where: Conditions that every hit passes.
+        max_tokens: Explain a context of so many tokens: what it has no room for is not shown.
 
     Raises:
         NotIndexedError: Nothing is indexed yet, or another model did it.
@@ -99,8 +104,14 @@ def explain(
     top_k = space.settings.top_k if top_k is None else top_k
     gate = space.settings.min_relevance if min_relevance is None else min_relevance
     ranking = space.rank(query, mode=mode, where=where)
-    explained = _explained(space, ranking, top_k=top_k, gate=gate)
+    lexical = (mode or space.settings.mode) == "lexical"
+    embedder = None if lexical else space.embedder
+    calibration = scale(ranking, embedder, None if lexical else space.calibration())
+    hits = ranked_hits(space.snapshot(), ranking, embedder, calibration)
+    explained = _explained(space, ranking, hits, top_k=top_k, gate=gate)
     head = list(islice(explained, 2 * top_k))
+    if max_tokens is not None:
+        head = _packed(space, head, max_tokens)
     uri = None if expect is None else _uri(space, expect)
     expected: list[HitExplanation] = []
     reason = ranking.reason
@@ -118,20 +129,19 @@ def explain(
         candidates=len(ranking.rows),
         min_relevance=gate,
         hits=head,
-        calibration=_calibration(space).source,
+        calibration=calibration.source,
         expected=expected[:_EXPECTED_SHOWN],
         reason=reason,
     )
 
 
 def _explained(
-    space: Space, ranking: Ranking, *, top_k: int, gate: float
+    space: Space, ranking: Ranking, hits: Iterator[Hit], *, top_k: int, gate: float
 ) -> Iterator[HitExplanation]:
     snapshot = space.snapshot()
     index = snapshot.lexical
     weights = {term: index.inverse_document_frequency(term) for term in ranking.terms}
     dense, lexical = _ranks(ranking.cosine), _ranks(ranking.lexical)
-    hits = ranked_hits(snapshot, ranking, space.embedder, space.calibration())
     shown = 0
     for at, hit in enumerate(hits):
         evidence = word_evidence(weights, index.stems, f"{hit.chunk.context}\n{hit.chunk.text}")
@@ -140,7 +150,7 @@ def _explained(
         elif shown >= top_k:
             verdict = f"cut off: {top_k} hits are asked for"
         else:
-            verdict = "shown"
+            verdict = SHOWN
             shown += 1
         yield HitExplanation(
             hit=hit,
@@ -152,6 +162,25 @@ def _explained(
         )
 
 
+def _packed(
+    space: Space, explained: Sequence[HitExplanation], max_tokens: int
+) -> list[HitExplanation]:
+    """The same, with what a context of ``max_tokens`` has no room for."""
+    shown = [item.hit for item in explained if item.verdict == SHOWN]
+    context = build_context(
+        shown,
+        max_tokens=max_tokens,
+        formatter=space.formatter,
+        read_text=lambda uri: text_of(space.workspace.root / uri),
+        root=space.workspace.root,
+    )
+    omitted = {hit.chunk.id for hit in context.omitted}
+    why = f"cut by the budget: no room for it in {max_tokens} tokens"
+    return [
+        replace(item, verdict=why) if item.hit.chunk.id in omitted else item for item in explained
+    ]
+
+
 def _ranks(scores: npt.NDArray[np.float32]) -> list[int | None]:
     """Places from 1 by score, highest first; None for NaN."""
     order = np.argsort(-np.nan_to_num(scores, nan=-np.inf), kind="stable")
@@ -160,10 +189,6 @@ def _ranks(scores: npt.NDArray[np.float32]) -> list[int | None]:
     return [
         None if np.isnan(score) else int(place) for score, place in zip(scores, places, strict=True)
     ]
-
-
-def _calibration(space: Space) -> Calibration:
-    return space.calibration() or space.embedder.calibration or DEFAULT_CALIBRATION
 
 
 def _uri(space: Space, expect: str) -> str:

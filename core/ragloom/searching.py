@@ -26,7 +26,7 @@ from ragloom.reranking import RERANK_DEPTH, reranked
 from ragloom.snapshot import Snapshot
 from ragloom.types import Calibration, Condition, Hit, SearchResult
 
-__all__ = ["CANDIDATES", "DENSE_WEIGHT", "Ranking", "rank", "ranked_hits", "search"]
+__all__ = ["CANDIDATES", "DENSE_WEIGHT", "Ranking", "rank", "ranked_hits", "scale", "search"]
 
 CANDIDATES = 1000  # from each of the two lists
 _RANK_OFFSET = 60  # as its authors found it
@@ -167,10 +167,7 @@ def ranked_hits(
     calibration: Calibration | None = None,
 ) -> Iterator[Hit]:
     """The candidates as hits, best first, each made when it is asked for."""
-    if np.isnan(ranking.cosine).all():
-        calibration = LEXICAL_CALIBRATION
-    elif calibration is None:
-        calibration = (embedder.calibration if embedder else None) or DEFAULT_CALIBRATION
+    calibration = scale(ranking, embedder, calibration)
     index = snapshot.lexical
     weights = {term: index.inverse_document_frequency(term) for term in ranking.terms}
     for at, row in enumerate(ranking.rows):
@@ -186,6 +183,15 @@ def ranked_hits(
             cosine=None if np.isnan(cosine) else cosine,
             lexical=None if np.isnan(lexical) else lexical,
         )
+
+
+def scale(
+    ranking: Ranking, embedder: Embedder | None, calibration: Calibration | None
+) -> Calibration:
+    """What turns the evidence for the candidates into relevance."""
+    if np.isnan(ranking.cosine).all():
+        return LEXICAL_CALIBRATION
+    return calibration or (embedder.calibration if embedder else None) or DEFAULT_CALIBRATION
 
 
 def _none(reason: str) -> Ranking:

@@ -24,7 +24,8 @@ __all__ = ["command"]
     epilog="""\b
 Examples:
   ragloom explain "How do I log errors?"
-  ragloom explain "How do I log errors?" --expect docs/logging.md""",
+  ragloom explain "How do I log errors?" --expect docs/logging.md
+  ragloom explain "How do I log errors?" --max-tokens 800""",
 )
 @click.argument("query")
 @click.option("--expect", metavar="PATH", help="A file that should have been found.")
@@ -32,6 +33,12 @@ Examples:
 @click.option("--min-relevance", type=click.FloatRange(0, 1), help="The gate.")
 @click.option(
     "--mode", type=click.Choice(["hybrid", "rrf", "dense", "lexical"]), help="How to search."
+)
+@click.option(
+    "--max-tokens",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="Explain 'ragloom context' with this budget: what it has no room for is cut.",
 )
 @where_option
 @space_option
@@ -47,6 +54,7 @@ def command(
     min_relevance: float | None,
     mode: str | None,
     where: tuple[Condition, ...],
+    max_tokens: int | None,
     space_name: str | None,
     as_json: bool,
 ) -> None:
@@ -56,10 +64,10 @@ def command(
     verdict. The index is asked as it is.
     """
     from ragloom.cli._output import print_json, print_table
-    from ragloom.cli._spaces import choose_spaces
+    from ragloom.cli._spaces import choose_space
     from ragloom.explaining import explain
 
-    (space,) = choose_spaces(session.workspace(), space_name, ())
+    space = choose_space(session.workspace(), space_name, ())
     told = explain(
         space,
         query,
@@ -68,6 +76,7 @@ def command(
         min_relevance=min_relevance,
         mode=mode,
         where=where,
+        max_tokens=max_tokens,
     )
     if as_json:
         print_json(

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from ragloom.cli._group import Command
 from ragloom.cli._options import common_options, json_option, space_option
-from ragloom.cli._session import Session
+from ragloom.cli._session import Session, on_one_line
+
+if TYPE_CHECKING:
+    from ragloom.types import Json, VerifyReport
 
 __all__ = ["command"]
 
@@ -34,28 +39,33 @@ def command(context: click.Context, *, space_name: str | None, as_json: bool) ->
     from ragloom.cli._spaces import choose_spaces
 
     session: Session = context.obj
-    (space,) = choose_spaces(session.workspace(), space_name, ())
-    with progress(session, space.name) as meter:
-        report = space.verify(progress=meter)
-    if as_json:
-        print_json(
-            {
-                "chunks": report.chunks,
-                "exact": report.exact,
-                "stale": [
-                    {
-                        "path": stale.path,
-                        "start_line": stale.lines.start,
-                        "end_line": stale.lines.end,
-                        "why": stale.why,
-                    }
-                    for stale in report.stale
-                ],
-            }
-        )
-    else:
-        for stale in report.stale:
-            click.echo(f"{stale.path}:{stale.lines.start}: {stale.why}")
+    stale = False
+    for space in choose_spaces(session.workspace(), space_name, ()):
+        with progress(session, space.name) as meter:
+            report = space.verify(progress=meter)
+        stale = stale or bool(report.stale)
+        if as_json:
+            print_json(_as_json(space.name, report))
+            continue
+        for chunk in report.stale:
+            click.echo(on_one_line(f"{chunk.path}:{chunk.lines.start}: {chunk.why}"))
         session.note(f"{space.name}: {report.exact} of {report.chunks} chunks are exact")
-    if report.stale:
+    if stale:
         context.exit(1)
+
+
+def _as_json(space: str, report: VerifyReport) -> Json:
+    return {
+        "space": space,
+        "chunks": report.chunks,
+        "exact": report.exact,
+        "stale": [
+            {
+                "path": chunk.path,
+                "start_line": chunk.lines.start,
+                "end_line": chunk.lines.end,
+                "why": chunk.why,
+            }
+            for chunk in report.stale
+        ],
+    }

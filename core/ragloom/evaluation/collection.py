@@ -60,12 +60,16 @@ def read_collection(folder: Path, *, split: str = "test") -> Collection:
         JudgedDocument(id=str(row["_id"]), title=str(row.get("title") or ""), text=str(row["text"]))
         for row in _rows(corpus, ("_id", "text"))
     ]
-    judgments = _judgments(folder / "qrels" / f"{split}.tsv")
+    judged = folder / "qrels" / f"{split}.tsv"
+    judgments = _judgments(judged)
     queries = {
         str(row["_id"]): str(row["text"])
         for row in _rows(folder / "queries.jsonl", ("_id", "text"))
         if str(row["_id"]) in judgments
     }
+    if not queries:
+        message = f"{folder / 'queries.jsonl'}: none of its queries is judged in {judged}"
+        raise SourceError(message)
     return Collection(
         name=folder.resolve().name,
         documents=documents,
@@ -81,6 +85,7 @@ def everyday_questions() -> Sequence[str]:
 
 
 def _rows(path: Path, needed: Sequence[str]) -> Iterator[Mapping[str, object]]:
+    seen: set[str] = set()
     opened = gzip.open if path.suffix == ".gz" else open
     try:
         with opened(path, "rt", encoding="utf-8") as lines:
@@ -91,6 +96,10 @@ def _rows(path: Path, needed: Sequence[str]) -> Iterator[Mapping[str, object]]:
                 if not isinstance(row, dict) or any(key not in row for key in needed):
                     message = f"{path}:{number}: expected a JSON object with {' and '.join(needed)}"
                     raise SourceError(message)
+                if str(row["_id"]) in seen:
+                    message = f"{path}:{number}: there is another _id {row['_id']!r} above"
+                    raise SourceError(message)
+                seen.add(str(row["_id"]))
                 yield row
     except FileNotFoundError as error:
         message = f"{path}: there is no such file; a collection needs it (BEIR's format)"

@@ -30,6 +30,39 @@ def test_explain_says_why_a_file_is_not_there(run, workspace):
     assert 0 == result.exit_code
 
 
+def test_explain_shows_what_the_budget_cuts(run, workspace):
+    run("index", "docs")
+    budget = ("--max-tokens", "120")
+    told = json.loads(run("explain", "log levels", "--json", *budget).stdout)
+    packed = json.loads(run("context", "log levels", "--json", *budget, "--no-refresh").stdout)
+    cut = [
+        (hit["path"], hit["start_line"])
+        for hit in told["hits"]
+        if hit["verdict"] == "cut by the budget: no room for it in 120 tokens"
+    ]
+    assert cut == [(hit["path"], hit["start_line"]) for hit in packed["omitted"]]
+    assert cut
+
+
+def test_explain_by_words_names_the_scale_of_words(run, workspace):
+    run("index", "docs")
+    told = json.loads(run("explain", "log levels", "--mode", "lexical", "--json").stdout)
+    assert "without cosines" in told["calibration"]
+    assert {hit["cosine"] for hit in told["hits"]} == {None}
+
+
+def test_several_spaces_are_verified_one_by_one_and_explained_by_name(run, workspace):
+    (workspace / "ragloom.yaml").write_text(
+        "spaces: {one: {sources: [docs]}, two: {sources: [docs]}}", "utf-8"
+    )
+    run("index")
+    reports = [json.loads(line) for line in run("verify", "--json").stdout.splitlines()]
+    assert ["one", "two"] == [report["space"] for report in reports]
+    result = run("explain", "log levels")
+    assert 2 == result.exit_code
+    assert "choose one by --space NAME" in result.stderr
+
+
 def test_verify_proves_every_chunk_and_names_those_that_changed(run, workspace):
     run("index", "docs")
     proven = json.loads(run("verify", "--json").stdout)
