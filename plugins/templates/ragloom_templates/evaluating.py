@@ -68,17 +68,17 @@ class TemplateEvaluation:
     def metrics(self) -> Mapping[str, float]:
         """Shares of the problems that a template fits, and of those that none fits.
 
-        ``top1`` and ``top3`` count answers as a caller gets them, behind the threshold;
-        ``ranked1`` and ``ranked3`` without it; ``fallback`` the problems without a template that
-        got the fallback.
+        ``top1`` and ``top3`` count the right template's place in the order; ``shown1`` and ``shown3``
+        the same behind the threshold, as a caller gets it; ``fallback`` the problems without a template
+        that got the fallback.
         """
         fitting = [answer for answer in self.answers if answer.problem.template is not None]
         others = [answer for answer in self.answers if answer.problem.template is None]
         return {
-            "top1": _share([answer.right for answer in fitting]),
-            "top3": _share([answer.problem.template in answer.found for answer in fitting]),
-            "ranked1": _share([answer.place == 1 for answer in fitting]),
-            "ranked3": _share([answer.place is not None for answer in fitting]),
+            "top1": _share([answer.place == 1 for answer in fitting]),
+            "top3": _share([answer.place is not None for answer in fitting]),
+            "shown1": _share([answer.right for answer in fitting]),
+            "shown3": _share([answer.problem.template in answer.found for answer in fitting]),
             "fallback": _share([answer.right for answer in others]),
         }
 

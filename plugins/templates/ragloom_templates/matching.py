@@ -28,8 +28,8 @@ class Curve:
     ``score = 1 / (1 + exp(-(bias + cosine_weight * cosine + words_weight * words - ln(templates))))``: a
     logistic curve (Platt, "Probabilistic Outputs for Support Vector Machines", 1999) over odds that are
     divided by the number of templates, as any one of many is less likely to be the one that fits. So
-    the promise of :data:`CURVE` holds for small libraries and for large ones: measured with 10 to 1,053
-    templates, what 1 in 20 off-topic questions reach grows by 0.96 to 1.02 times that logarithm.
+    the promise of :data:`CURVE` holds for small libraries and for large ones: with 20 to 1,053
+    templates, 0.65 is passed for 4 to 6 in 100 off-topic questions.
 
     A template is no passage that answers, so core's calibration of relevance does not hold for it.
 
@@ -50,9 +50,9 @@ class Curve:
         return (1 + tanh(logit / 2)) / 2  # the same, and never too large to work out
 
 
-CURVE = Curve(bias=-2.74, cosine_weight=27.74, words_weight=1.29)
-"""Fitted by ``benchmarks/quality/templates.py --fit`` on 305 problems and on 246 questions that no
-template fits, with 1,053 public templates: 0.65 is passed by 1 in 20 of the latter."""
+CURVE = Curve(bias=-2.73, cosine_weight=28.41, words_weight=1.66)
+"""Fitted by ``benchmarks/quality/templates.py --fit`` on 447 problems and on 396 questions that no
+template fits, with 20 to 1,053 public templates: 0.65 is passed by 1 in 20 of the latter."""
 
 _EXAMINED = 50
 _FEWEST = 10  # templates; with fewer the logarithm was not measured

@@ -32,9 +32,9 @@ def test_json_has_every_share(run, write):
     write("data/templates/proof.md", PROOF)
     folder = write("mine/problems.jsonl", PROBLEMS).parent
     found = json.loads(run(folder, "--json").stdout)
-    assert ["top1", "top3", "ranked1", "ranked3", "fallback"] == list(found["metrics"])
+    assert ["top1", "top3", "shown1", "shown3", "fallback"] == list(found["metrics"])
     assert ("mine", 2, "problems") == (found["collection"], found["queries"], found["mode"])
-    assert 1.0 == found["metrics"]["ranked1"]
+    assert 1.0 == found["metrics"]["top1"]
     assert found["chunks"] > 0
 
 
@@ -44,7 +44,7 @@ def test_the_templates_beside_the_problems_are_asked(run, write):
     folder = write("mine/problems.jsonl", PROBLEMS).parent
     cells = run(folder).stdout.strip().split("\t")
     assert 7 == len(cells)
-    assert "1.000" == cells[2]
+    assert "1.000" == cells[0]
 
 
 def test_what_is_wrong_is_told(run, write):
