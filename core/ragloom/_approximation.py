@@ -165,9 +165,12 @@ def estimate(text: str) -> int:
     pieces = Counter(_PIECE.findall(text))
     costs = [(_cost(piece), times) for piece, times in pieces.items()]
     row = _row(costs)
-    return math.ceil(
-        _SURPLUS * sum(times * cost.rows[row % len(cost.rows)] for cost, times in costs)
-    )
+    return _whole(_SURPLUS * sum(times * cost.rows[row % len(cost.rows)] for cost, times in costs))
+
+
+def _whole(tokens: float) -> int:
+    """The next whole number; the fit has five decimals, and what is beyond comes of adding up."""
+    return math.ceil(round(tokens, 6))
 
 
 def estimated_spans(text: str) -> list[tuple[int, int]]:
@@ -179,12 +182,13 @@ def estimated_spans(text: str) -> list[tuple[int, int]]:
     begin = 0
     for end, cost in pieces:
         total += _SURPLUS * cost.rows[row % len(cost.rows)]
-        parts = min(math.ceil(total) - len(spans), end - begin)
+        parts = min(_whole(total) - len(spans), end - begin)
         if parts < 1:
             continue
         edges = [begin + (end - begin) * part // parts for part in range(parts + 1)]
         spans += pairwise(edges)
         begin = end
-    if begin < len(text):
-        spans.append((begin, len(text)))
+    if begin < len(text):  # an end that is counted with what stands before it
+        first, _ = spans.pop() if spans else (begin, begin)
+        spans.append((first, len(text)))
     return spans

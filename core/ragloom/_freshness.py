@@ -11,10 +11,12 @@ from ragloom._storing import Progress
 from ragloom.chunking import make_chunks
 from ragloom.decoding import decode
 from ragloom.errors import MissingDependencyError, SourceError
+from ragloom.indexing import load_document
 from ragloom.protocols import Loader
 from ragloom.snapshot import Snapshot
 from ragloom.types import Chunk, Hit, Piece, SearchResult, Source, Span, StaleChunk, VerifyReport
 from ragloom.verifying import verify_chunks
+from ragloom.walking import read_regular
 
 __all__ = ["follow", "prove", "text_of"]
 
@@ -58,10 +60,11 @@ def _followed(hit: Hit, path: Path, entry: FileEntry, loaders: Mapping[str, Load
     try:
         if unchanged(entry, path.stat()):
             return hit
-        content = path.read_bytes()
+        content = read_regular(path)
         if content_hash(content) == entry.content_hash:
             return hit
-        document = loaders[path.suffix.lower()].load(Source(uri=chunk.uri, path=path), content)
+        loader = loaders[path.suffix.lower()]
+        document = load_document(Source(uri=chunk.uri, path=path), content, loader)
     except (OSError, KeyError, SourceError):
         return None
     place = document.text.find(chunk.text)
@@ -98,7 +101,7 @@ def _proof(
     """For each chunk of a file, why it is not what the file says now; None where it is."""
     try:
         loader = loaders[path.suffix.lower()]
-        document = loader.load(Source(uri=uri, path=path), path.read_bytes())
+        document = load_document(Source(uri=uri, path=path), read_regular(path), loader)
     except FileNotFoundError:
         return ["the file is gone"] * len(chunks)
     except (OSError, KeyError, SourceError) as error:
@@ -111,6 +114,6 @@ def text_of(path: Path) -> str | None:
     try:
         if path.stat().st_size > _READ_WHOLE:
             return None
-        return decode(path.read_bytes()).text
+        return decode(read_regular(path)).text
     except (OSError, SourceError, MissingDependencyError):
         return None

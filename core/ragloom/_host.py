@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import Distribution, entry_points
@@ -27,10 +28,19 @@ from ragloom._registry import (
     missing_modules,
     part_from,
 )
-from ragloom._spelling import did_you_mean
-from ragloom.errors import MissingDependencyError, PluginError, RagloomError
+from ragloom.errors import (
+    ConfigError,
+    MissingDependencyError,
+    ModelError,
+    NotIndexedError,
+    PluginError,
+    RagloomError,
+    SourceError,
+    StoreError,
+)
 from ragloom.hookspecs import PROJECT, CommandSpec, EvaluationSpec, Provider
 from ragloom.protocols import Chunker, Embedder, Formatter, Loader, Reranker, Store
+from ragloom.spelling import did_you_mean
 
 Status: TypeAlias = Literal["loaded", "failed", "disabled"]
 
@@ -174,7 +184,7 @@ class PluginHost:
         So where two read the same ending, the one that somebody installed for it is taken.
 
         A loader that has no options here and cannot be made is left out: silently when a package
-        is missing (``ragloom plugins`` says so), with a warning when it fails.
+        is missing (``ragloom plugins`` says so) or it needs settings, with a warning when it fails.
 
         Args:
             options: Settings by the name of the loader.
@@ -188,7 +198,7 @@ class PluginHost:
             if name not in loaders:
                 try:
                     loaders[name] = self.loader(name)
-                except MissingDependencyError:
+                except (ConfigError, MissingDependencyError):
                     continue
                 except RagloomError as error:
                     _log.warning("the loader %r is left out: %s", name, error)
@@ -404,6 +414,26 @@ def _reason(error: BaseException) -> str:
     if isinstance(error, RagloomError):
         return said
     return f"{type(error).__name__}: {said}" if said else type(error).__name__
+
+
+@contextmanager
+def reading_with(part: Loader | Chunker) -> Iterator[None]:
+    """Whatever a plugin's part raises over one file, as an error of that file.
+
+    What settings or the model are to blame for concerns every file, and passes.
+
+    Raises:
+        SourceError: It names the part where the fault is the part's own.
+    """
+    try:
+        yield
+    except (SourceError, ConfigError, ModelError, StoreError, NotIndexedError):
+        raise
+    except RagloomError as error:
+        raise SourceError(str(error)) from error
+    except Exception as error:
+        name = f"{type(part).__module__}.{type(part).__qualname__}"
+        raise SourceError(f"{name} failed: {_reason(error)}") from error
 
 
 def _trace_call(

@@ -27,6 +27,7 @@ class Journal:
     def __init__(self, directory: Path, dimension: int) -> None:
         self._embeddings = directory / "embeddings.journal"
         self._touched = directory / "touched.journal"
+        self._sound: int | None = None  # bytes up to the first torn or foreign record, once known
         self._record = np.dtype(
             [("crc", "<u4"), ("key", f"S{_KEY_BYTES}"), ("vector", "<f4", (dimension,))]
         )
@@ -41,38 +42,45 @@ class Journal:
         try:
             content = self._embeddings.read_bytes()
         except FileNotFoundError:
-            return {}
+            content = b""
         whole = len(content) // self._record.itemsize
         records = np.frombuffer(content, self._record, count=whole)
         known: dict[str, Embeddings] = {}
+        sound = 0
         for record in records:
             key = bytes(record["key"])
             vector = np.ascontiguousarray(record["vector"], np.float32)
             if zlib.crc32(key + vector.tobytes()) != record["crc"]:
                 break
             known[key.decode("ascii")] = vector
+            sound += self._record.itemsize
+        self._sound = sound
         return known
 
     def remember(self, keys: Sequence[str], vectors: Embeddings) -> None:
-        """Append vectors, in the order of their keys."""
+        """Append vectors, in the order of their keys, to the last record that can be recalled."""
+        if self._sound is None:
+            self.recall()
         records = np.empty(len(keys), self._record)
         for number, (key, vector) in enumerate(zip(keys, vectors, strict=True)):
             encoded = key.encode("ascii")
             records[number] = (zlib.crc32(encoded + vector.tobytes()), encoded, vector)
         with self._embeddings.open("ab") as stream:
+            stream.seek(stream.truncate(self._sound))
             stream.write(records.tobytes())
+            self._sound = stream.tell()
 
     def touched(self) -> set[str]:
         """The ids that the interrupted run may have written or deleted."""
         try:
-            return set(self._touched.read_text("ascii").split())
+            return set(self._touched.read_text("ascii", "replace").split())
         except FileNotFoundError:
             return set()
 
     def touch(self, ids: Collection[str]) -> None:
         """Write down, durably, which ids are about to be written or deleted."""
         with self._touched.open("a", encoding="ascii") as stream:
-            stream.writelines(f"{chunk_id}\n" for chunk_id in sorted(ids))
+            stream.writelines(f"\n{chunk_id}" for chunk_id in ("", *sorted(ids), ""))
             stream.flush()
             os.fsync(stream.fileno())
 

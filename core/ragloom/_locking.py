@@ -57,5 +57,5 @@ def _holder(path: Path) -> str:
         known = json.loads(path.read_text("utf-8"))
         since = time.strftime("%H:%M:%S", time.localtime(known["since"]))
         return f"process {known['pid']} on {known['host']} (since {since})"
-    except (OSError, ValueError, KeyError):
+    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return "another process"

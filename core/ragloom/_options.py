@@ -16,8 +16,9 @@ from collections.abc import Set as AbstractSet
 from enum import Enum
 from pathlib import Path
 
-from ragloom._spelling import did_you_mean
+from ragloom.config import user_path
 from ragloom.errors import ConfigError
+from ragloom.spelling import did_you_mean
 
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off"})
@@ -216,7 +217,10 @@ def _str(value: object) -> str:
 def _path(value: object) -> Path:
     if not isinstance(value, str | Path) or not str(value):
         raise _Mismatch
-    return Path(value).expanduser()
+    try:
+        return user_path(str(value))
+    except ValueError:
+        raise _Mismatch from None
 
 
 def _none(value: object) -> None:

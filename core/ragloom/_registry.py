@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Literal, TypeAlias
 
-from ragloom._spelling import did_you_mean
 from ragloom.errors import PluginError
 from ragloom.hookspecs import Provider
 from ragloom.protocols import Chunker, Embedder, Formatter, Loader, Reranker, Store
+from ragloom.spelling import did_you_mean
 
 Kind: TypeAlias = Literal["chunkers", "embedders", "formatters", "loaders", "rerankers", "stores"]
 

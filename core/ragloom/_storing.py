@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +13,7 @@ import numpy.typing as npt
 from ragloom._journal import Journal
 from ragloom.errors import StoreDamagedError, StoreError
 from ragloom.protocols import Embeddings, Store
-from ragloom.snapshot import NewRow, Snapshot
+from ragloom.snapshot import NewRow, Snapshot, keep_aside
 from ragloom.types import Chunk
 
 __all__ = ["Progress", "StoreWriter"]
@@ -126,8 +125,7 @@ class StoreWriter:
         except StoreDamagedError as error:
             if not any(directory.iterdir()):
                 raise
-            aside = directory.with_name(f"store.damaged-{time.strftime('%Y%m%d-%H%M%S')}")
-            directory.rename(aside)
+            aside = keep_aside(directory)
             directory.mkdir()
             _LOG.warning("%s: %s; kept as %s and written anew", self._name, error, aside)
             self._store.open(space=self._name, dimension=dimension, directory=directory)

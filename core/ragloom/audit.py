@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Literal, cast
 
 from ragloom._options import build
+from ragloom.config import Settings, user_path
 from ragloom.errors import ConfigError
 from ragloom.types import Hit, Json
 
@@ -62,25 +63,30 @@ class AuditSettings:
     queries: Literal["full", "hash", "none"] = "full"
 
     def __post_init__(self) -> None:
-        """Refuse numbers that keep nothing."""
+        """Refuse numbers that keep nothing, and a path that leads nowhere."""
         if self.max_bytes < 1:
             raise ValueError(f"max_bytes must be at least 1, not {self.max_bytes}")
         if self.keep < 0:
             raise ValueError(f"keep must be at least 0, not {self.keep}")
+        try:
+            user_path(self.path)
+        except ValueError as error:
+            raise ValueError(f"path must be {error}, not {self.path!r}") from error
 
 
-def audit_settings(extensions: Mapping[str, Json]) -> AuditSettings:
-    """What :attr:`ragloom.config.Settings.extensions` says under ``audit``.
+def audit_settings(settings: Settings) -> AuditSettings:
+    """What the settings say under ``audit``.
 
     Raises:
         ConfigError: A key is unknown, or a value is of the wrong type or out of range.
     """
-    given = extensions.get("audit")
+    given = settings.extensions.get("audit")
+    place = settings.named("audit")
     if given is None:
         return AuditSettings()
     if not isinstance(given, Mapping):
-        raise ConfigError(f"audit: expected a mapping such as {{queries: hash}}, found {given!r}")
-    return cast("AuditSettings", build(AuditSettings, given, part="audit"))
+        raise ConfigError(f"{place}: expected a mapping such as {{queries: hash}}, found {given!r}")
+    return cast("AuditSettings", build(AuditSettings, given, part=place))
 
 
 class AuditLog:
@@ -93,7 +99,7 @@ class AuditLog:
 
     def __init__(self, settings: AuditSettings, root: Path) -> None:
         self.settings = settings
-        self.path: Path = root / settings.path
+        self.path: Path = root / user_path(settings.path)
         self._warned = False
 
     def record(
@@ -199,7 +205,7 @@ def read_log(path: Path) -> Iterator[Mapping[str, Json]]:
         for line in lines:
             try:
                 record = json.loads(line)
-            except ValueError:
+            except (ValueError, RecursionError):
                 continue
             if isinstance(record, dict):
                 yield record

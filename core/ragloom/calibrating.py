@@ -123,7 +123,7 @@ def read_calibration(directory: Path, embedder: str) -> Calibration | None:
         return Calibration(**kept["calibration"]) if kept["embedder"] == embedder else None
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         message = f"{directory / CALIBRATION_NAME}: cannot be read ({error}): run 'ragloom calibrate' again"
         raise ConfigError(message) from error
 

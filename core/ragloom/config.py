@@ -18,14 +18,15 @@ its options are kept for whoever names one on the command line.
 
 from __future__ import annotations
 
-import difflib
 import os
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import cast
 
 from ragloom.errors import ConfigError
+from ragloom.spelling import did_you_mean
 from ragloom.types import Json
 from ragloom.yamlfile import YamlFile, read_yaml
 
@@ -38,6 +39,7 @@ __all__ = [
     "SpaceSettings",
     "check_space_name",
     "load_settings",
+    "user_path",
 ]
 
 CONFIG_NAME = "ragloom.yaml"
@@ -102,7 +104,7 @@ class Settings:
     Attributes:
         defaults: What holds for a space that does not say otherwise.
         spaces: The spaces that the file names.
-        origins: ``default``, a file and line, or a variable, by dotted key.
+        origins: ``default``, a file and line, or a variable, by dotted key; those of plugins, too.
         extensions: Top-level keys that belong to plugins, such as ``agents``, as they stand.
     """
 
@@ -118,6 +120,10 @@ class Settings:
     def origin(self, key: str) -> str:
         """Where a value came from."""
         return self.origins.get(key, _DEFAULT)
+
+    def named(self, key: str) -> str:
+        """``file:line: key`` of a plugin's key, to begin a message with; the key alone if in no file."""
+        return f"{self.origins[key]}: {key}" if key in self.origins else key
 
 
 EXTENSIONS = ("agents", "defaults", "rag", "librarian", "knowledge", "templates", "audit")
@@ -137,9 +143,13 @@ def load_settings(
     Raises:
         ConfigError: A key is unknown, or a value is of the wrong type or out of range.
     """
-    origins: dict[str, str] = {}
     path = config or root / CONFIG_NAME
     file = read_yaml(path) if config is not None or path.is_file() else YamlFile(path, {}, {})
+    origins = {
+        ".".join(map(str, keys)): file.place(*keys)
+        for keys in file.lines
+        if keys and keys[0] in EXTENSIONS
+    }
     own = {key: value for key, value in file.content.items() if key not in (*EXTENSIONS, "spaces")}
     variables = os.environ if environment is None else environment
     defaults = _apply(SpaceSettings(), own, file, (), origins)
@@ -184,6 +194,18 @@ def check_space_name(name: str, place: str = "") -> None:
         raise ConfigError(message)
 
 
+def user_path(text: str) -> Path:
+    """A path, with the user's home folder for ``~`` and another user's for ``~name``.
+
+    Raises:
+        ValueError: There is no such user, or no home folder; the message is what was expected.
+    """
+    try:
+        return Path(text).expanduser()
+    except RuntimeError as error:
+        raise ValueError("a path that begins with no user's name, or a known one's") from error
+
+
 def _apply(
     settings: SpaceSettings,
     values: Mapping[str, Json],
@@ -194,8 +216,7 @@ def _apply(
     legal = [known.name for known in fields(SpaceSettings)]
     for key, value in values.items():
         if key not in legal:
-            close = difflib.get_close_matches(key, [*legal, *EXTENSIONS, "spaces"], 1)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
+            hint = did_you_mean(key, [*legal, *EXTENSIONS, "spaces"])
             message = (
                 f"{file.place(*at, key)}: unknown setting {key!r}{hint} (legal: {', '.join(legal)})"
             )
@@ -290,7 +311,7 @@ def _count(value: Json) -> int:
         number = int(value) if isinstance(value, str) else value
     except ValueError:
         number = None
-    if isinstance(number, int) and not isinstance(number, bool) and number >= 1:
+    if isinstance(number, int) and not isinstance(number, bool) and 1 <= number <= sys.maxsize:
         return number
     raise ValueError("a whole number from 1")
 
@@ -298,7 +319,7 @@ def _count(value: Json) -> int:
 def _share(value: Json) -> float:
     try:
         number = float(value) if isinstance(value, str | int | float) else -1.0
-    except ValueError:
+    except (ValueError, OverflowError):
         number = -1.0
     if 0 <= number <= 1 and not isinstance(value, bool):
         return number

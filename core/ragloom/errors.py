@@ -10,7 +10,7 @@
     ├── SourceError              a file cannot be read or understood
     ├── StoreError               a store refused or failed
     │   ├── StoreLockedError     another process holds it
-    │   └── StoreDamagedError    it does not open; `ragloom repair` rebuilds it
+    │   └── StoreDamagedError    it does not open; the next index run makes it again
     └── NotIndexedError          nothing has been indexed yet
 
 A message is one line: what went wrong, where (file, key, plugin), and what to do about it.
@@ -79,7 +79,7 @@ class StoreLockedError(StoreError):
 
 
 class StoreDamagedError(StoreError):
-    """The store exists and does not open; the snapshot can rebuild it."""
+    """A store or a snapshot does not open; an index run makes each again from the other."""
 
 
 class NotIndexedError(RagloomError):

@@ -16,8 +16,9 @@ from ragloom._freshness import text_of
 from ragloom.context import build_context
 from ragloom.errors import NotIndexedError
 from ragloom.filters import matches
-from ragloom.relevance import WordEvidence, word_evidence
+from ragloom.relevance import WordEvidence, check_gate, word_evidence
 from ragloom.searching import Ranking, ranked_hits, scale
+from ragloom.spelling import counted
 from ragloom.types import Condition, Hit
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def explain(
         NotIndexedError: Nothing is indexed yet, or another model did it.
     """
     top_k = space.settings.top_k if top_k is None else top_k
-    gate = space.settings.min_relevance if min_relevance is None else min_relevance
+    gate = check_gate(space.settings.min_relevance if min_relevance is None else min_relevance)
     ranking = space.rank(query, mode=mode, where=where)
     lexical = (mode or space.settings.mode) == "lexical"
     embedder = None if lexical else space.embedder
@@ -148,7 +149,7 @@ def _explained(
         if hit.relevance < gate:
             verdict = f"below the gate: relevance {hit.relevance:.2f}, {gate:.2f} is asked for"
         elif shown >= top_k:
-            verdict = f"cut off: {top_k} hits are asked for"
+            verdict = f"cut off: no more than {counted(top_k, 'hit')} asked for"
         else:
             verdict = SHOWN
             shown += 1

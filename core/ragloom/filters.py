@@ -37,9 +37,9 @@ FORMS: Final = (
     "field:value (a list has it, a string contains it) or 'path under folder'"
 )
 
-_UNDER: Final = re.compile(r"\s*path\s+under\s+(?P<value>\S.*?)\s*", re.DOTALL)
+_UNDER: Final = re.compile(r"\s*+path\s++under\s++(?P<value>\S.*+)", re.DOTALL)
 _TEST: Final = re.compile(
-    r"\s*(?P<field>[^\s=!<>:]+)\s*(?P<operator>!=|<=|>=|==|=|<|>|:)\s*(?P<value>.*?)\s*", re.DOTALL
+    r"\s*+(?P<field>[^\s=!<>:]++)\s*+(?P<operator>!=|<=|>=|==|=|<|>|:)(?P<value>.*+)", re.DOTALL
 )
 _NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _LONGEST_NUMBER: Final = 300
@@ -65,12 +65,12 @@ def parse_condition(text: str) -> Condition:
         ConfigError: It has none of the legal forms, which the message lists.
     """
     if under := _UNDER.fullmatch(text):
-        return Condition(field=PATH, operator="under", value=_unquote(under["value"]))
+        return Condition(field=PATH, operator="under", value=_unquote(under["value"].strip()))
     test = _TEST.fullmatch(text)
     if test is None:
         msg = f"cannot read the condition {text!r}: write {FORMS}"
         raise ConfigError(msg)
-    name, sign, value = test["field"], test["operator"], _unquote(test["value"])
+    name, sign, value = test["field"], test["operator"], _unquote(test["value"].strip())
     if sign == "==":
         sign = "="
     if name == PATH and sign == ":":

@@ -18,7 +18,7 @@ the objects that the providers make. Importing a plugin must load nothing heavy:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 import pluggy
@@ -53,6 +53,8 @@ class Provider(Generic[T_co]):
         options: A frozen dataclass whose fields are the legal settings, with types and defaults.
         requires: Modules that ``create`` imports; where one is missing, ``ragloom plugins`` says so.
         extra: What to give to pip when one is missing, such as ``ragloom[onnx]``.
+        deviations: Rules of :mod:`ragloom.testing` that the part knowingly breaks, by the name of the
+            test, and why: ``ragloom plugins check`` expects them to fail then, and nothing else.
     """
 
     name: str
@@ -61,6 +63,7 @@ class Provider(Generic[T_co]):
     options: type = NoOptions
     requires: tuple[str, ...] = ()
     extra: str = ""
+    deviations: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,8 +72,8 @@ class CommandSpec:
 
     Attributes:
         target: ``module:attribute`` of a :class:`click.Command`, imported only when it is run. Its
-            ``ctx.obj`` has ``workspace()`` and ``host()``, as the options ``--workspace``, ``--config`` and
-            ``--trace-hooks`` before the command's name say.
+            ``ctx.obj`` is a :class:`ragloom.cli.Session`. A :class:`ragloom.cli.Command` or
+            :class:`ragloom.cli.Group` takes the options that every command has after its name, too.
         summary: One line for the help of ``ragloom``.
     """
 
@@ -144,7 +147,7 @@ def ragloom_formatters() -> Iterable[Provider[Formatter]]:  # type: ignore[empty
 
 @hookspec
 def ragloom_commands() -> Mapping[str, CommandSpec]:  # type: ignore[empty-body]
-    """Offer commands: ``ragloom NAME`` runs them.
+    """Offer commands: ``ragloom NAME`` runs them. ``ragloom.cli`` has what they are made of.
 
     Called once when the host is built, without arguments. All results count; a name may be offered
     once, and no plugin replaces a command of ragloom's own. Since 0.1.

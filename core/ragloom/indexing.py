@@ -7,8 +7,12 @@ the store nor the model.
 
 from __future__ import annotations
 
+import json
+import logging
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
@@ -16,20 +20,29 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from ragloom._host import reading_with
 from ragloom._journal import Journal
 from ragloom._locking import space_lock
 from ragloom._manifest import FileEntry, Fingerprint, content_hash, fingerprint, unchanged
 from ragloom._storing import Progress, StoreWriter
 from ragloom.chunking import embedded_text, make_chunks
 from ragloom.embedding import embed_whole
-from ragloom.errors import NotIndexedError, SourceError
+from ragloom.errors import NotIndexedError, SourceError, StoreDamagedError
 from ragloom.protocols import Chunker, Embedder, Embeddings, Loader, Store
-from ragloom.snapshot import NewRow, Snapshot, publish
+from ragloom.snapshot import (
+    NewRow,
+    Snapshot,
+    current_generation,
+    last_meta,
+    publish,
+    set_aside,
+)
 from ragloom.types import Chunk, Document, FailedFile, IndexReport, Source
-from ragloom.walking import Found
+from ragloom.walking import Found, lies_below, read_regular
 
 __all__ = ["Indexer", "Progress", "cut_document", "load_document"]
 
+_LOG = logging.getLogger("ragloom")
 _EMBED_AT_ONCE = 256  # chunks; enough to sort by length, few enough for a smooth progress bar
 LOCK_TIMEOUT = 600.0  # seconds to wait for another run
 
@@ -58,18 +71,33 @@ def load_document(source: Source, content: bytes, loader: Loader) -> Document:
     Raises:
         SourceError: The file cannot be understood.
     """
-    return replace(
-        loader.load(source, content),
-        uri=source.uri,
-        content_hash=content_hash(content),
-        modified=source.modified,
-    )
+    with reading_with(loader):
+        document = replace(
+            loader.load(source, content),
+            uri=source.uri,
+            content_hash=content_hash(content),
+            modified=source.modified,
+        )
+        json.dumps(document.metadata, allow_nan=False)  # kept as JSON: a date in it ends no run
+        return document
 
 
 def cut_document(document: Document, chunker: Chunker, embedder: Embedder) -> list[Chunk]:
-    """The chunks of a document, for the limit and in the tokens of ``embedder``."""
-    pieces = chunker.split(document, counter=embedder.counter, max_tokens=embedder.max_tokens)
-    return make_chunks(document, pieces, embedder.counter)
+    """The chunks of a document, for the limit and in the tokens of ``embedder``.
+
+    Raises:
+        SourceError: The chunker failed.
+    """
+    counter, max_tokens = embedder.counter, embedder.max_tokens
+    with reading_with(chunker):
+        pieces = chunker.split(document, counter=counter, max_tokens=max_tokens)
+        return make_chunks(document, pieces, counter)
+
+
+def _key(chunk: Chunk, embedder: str) -> str:
+    """Names an embedding: the model and the text that it reads."""
+    text = f"{embedder}\0{embedded_text(chunk)}"
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def _generation(snapshot: Snapshot | None) -> int:
@@ -115,6 +143,8 @@ class Indexer:
     def run(self, *, full: bool = False, timeout: float = LOCK_TIMEOUT) -> IndexReport:
         """Bring the index up to date.
 
+        A snapshot that is damaged is kept aside, and made again from the store or else from the files.
+
         Args:
             full: Read and cut every file again, changed or not; known embeddings are still used.
             timeout: Seconds to wait for another run on the same space.
@@ -125,15 +155,15 @@ class Indexer:
             ModelError: The model failed; nothing was written.
         """
         started = time.perf_counter()
-        snapshot = self._snapshot()
+        snapshot = self._whole_snapshot(timeout)
         changes = self._read(snapshot, full=full)
         if snapshot is not None and self._is_current(snapshot, changes):
             return self._report(changes, snapshot, started)
         self._directory.mkdir(parents=True, exist_ok=True)
         with space_lock(self._directory, timeout=timeout):
-            latest = self._snapshot()
-            if _generation(latest) != _generation(snapshot):
-                snapshot, changes = latest, self._read(latest, full=full)
+            if current_generation(self._directory) != _generation(snapshot):
+                snapshot = self._snapshot()
+                changes = self._read(snapshot, full=full)
                 if snapshot is not None and self._is_current(snapshot, changes):
                     return self._report(changes, snapshot, started)
             return self._write(snapshot, changes, started)
@@ -157,36 +187,87 @@ class Indexer:
 
         Returns:
             Chunks in the generation.
+
+        Raises:
+            NotIndexedError: The store holds nothing.
         """
         self._directory.mkdir(parents=True, exist_ok=True)
         with space_lock(self._directory, timeout=timeout):
-            rows = [
-                NewRow(chunk=chunk, key=self._key(chunk), vector=vector)
-                for chunk, vector in self._writer.read(self._embedder.dimension)
-            ]
-            counts: dict[str, int] = {}
-            for row in rows:
-                counts[row.chunk.uri] = counts.get(row.chunk.uri, 0) + 1
-            metadata = {row.chunk.uri: row.chunk.metadata for row in rows}
-            files = {
-                uri: FileEntry(
-                    uri=uri,
-                    fingerprint=Fingerprint(0, 0, 0),
-                    content_hash="",
-                    parts="",
-                    chunks=counts[uri],
-                    metadata=metadata[uri],
-                )
-                for uri in sorted(counts)
-            }
-            self._publish(None, np.zeros(0, np.bool_), rows, files)
-            return len(rows)
+            with suppress(StoreDamagedError):
+                if (snapshot := self._snapshot()) is not None:
+                    return len(snapshot)  # another run has made it again
+            set_aside(self._directory)
+            meta = last_meta(self._directory)
+            count = self._publish_stored(
+                meta.embedder if meta else self._embedder.fingerprint,
+                meta.dimension if meta else self._embedder.dimension,
+            )
+        if not count:
+            message = f"the store of {self._name!r} holds nothing: index its files again"
+            raise NotIndexedError(message)
+        return count
+
+    def _publish_stored(self, embedder: str, dimension: int) -> int:
+        """Publish what the store holds, if anything; ``embedder`` made its vectors."""
+        rows = [
+            NewRow(chunk=chunk, key=_key(chunk, embedder), vector=vector)
+            for chunk, vector in self._writer.read(dimension)
+        ]
+        if not rows:
+            return 0
+        counts = Counter(row.chunk.uri for row in rows)
+        metadata = {row.chunk.uri: row.chunk.metadata for row in rows}
+        files = {
+            uri: FileEntry(
+                uri=uri,
+                fingerprint=Fingerprint(0, 0, 0),
+                content_hash="",
+                parts="",
+                chunks=counts[uri],
+                metadata=metadata[uri],
+            )
+            for uri in sorted(counts)
+        }
+        publish(
+            self._directory,
+            previous=None,
+            kept=np.zeros(0, np.bool_),
+            rows=rows,
+            files=files,
+            dimension=dimension,
+            embedder=embedder,
+            store=self._store.fingerprint,
+        )
+        return len(rows)
+
+    def _whole_snapshot(self, timeout: float) -> Snapshot | None:
+        """The generation that answers; one that is damaged is made again first."""
+        with suppress(StoreDamagedError):
+            return self._snapshot()
+        with space_lock(self._directory, timeout=timeout):
+            try:
+                return self._snapshot()  # another run has made it again
+            except StoreDamagedError as error:
+                aside = set_aside(self._directory)
+                kept = f"kept as {aside} and made again" if aside else "made again"
+                _LOG.warning("%s: %s; %s", self._name, str(error).partition(":")[0], kept)
+            meta = last_meta(self._directory)
+            try:
+                if meta is not None and self._publish_stored(meta.embedder, meta.dimension):
+                    return self._snapshot()
+            except StoreDamagedError as error:
+                _LOG.warning("%s: %s; it is made from the files", self._name, error)
+            (self._directory / "CURRENT").unlink(missing_ok=True)
+            return None
 
     def _snapshot(self) -> Snapshot | None:
+        """The generation that answers, compared with its checksums."""
         try:
-            return Snapshot.open_current(self._directory)
+            snapshot = Snapshot.open_current(self._directory)
         except NotIndexedError:
             return None
+        snapshot.check()
+        return snapshot
 
     def _is_current(self, snapshot: Snapshot, changes: _Changes) -> bool:
         return not (
@@ -203,11 +284,6 @@ class Indexer:
         loader = self._loader(source).fingerprint
         made_by = (loader, self._chunker.fingerprint, self._embedder.fingerprint)
         return blake2b("\0".join(made_by).encode(), digest_size=8).hexdigest()
-
-    def _key(self, chunk: Chunk) -> str:
-        """Names an embedding: the model and the text that it reads."""
-        text = f"{self._embedder.fingerprint}\0{embedded_text(chunk)}"
-        return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
     def _read(self, snapshot: Snapshot | None, *, full: bool) -> _Changes:
         """Load and cut the files that changed."""
@@ -228,14 +304,14 @@ class Indexer:
                 self._fail(changes, entry, uri, item.problem)
                 continue
             ending = item.source.path.suffix.lower()
-            parts = parts_of.setdefault(ending, "") or self._parts(item.source)
-            parts_of[ending] = parts
+            if (parts := parts_of.get(ending)) is None:
+                parts = parts_of[ending] = self._parts(item.source)
             same_parts = entry is not None and entry.parts == parts and not full
             if entry is not None and same_parts and unchanged(entry, item.status):
                 self._keep(changes, entry)
                 continue
             try:
-                content = item.source.path.read_bytes()
+                content = read_regular(item.source.path)
                 digest = content_hash(content)
                 if entry is not None and same_parts and entry.content_hash == digest:
                     self._keep(changes, replace(entry, fingerprint=fingerprint(item.status)))
@@ -261,14 +337,22 @@ class Indexer:
             changes.warnings.extend(f"{uri}: {warning}" for warning in document.warnings)
             (changes.added if entry is None else changes.updated).append(uri)
         self._progress("files", len(found), len(found))
+        self._compare(changes, known, seen)
+        return changes
+
+    def _compare(
+        self, changes: _Changes, known: Mapping[str, FileEntry], seen: Collection[str]
+    ) -> None:
+        """Tell what is gone from what only was not found this time."""
         for uri, entry in known.items():
             if uri in seen:
                 continue
-            if Path(uri).suffix.lower() in self._loaders:
+            if lies_below(uri, seen):
+                self._fail(changes, entry, uri, "a folder above it cannot be listed")
+            elif Path(uri).suffix.lower() in self._loaders:
                 changes.removed.append(uri)
             else:  # a plugin that is missing today must not empty the index
                 self._fail(changes, entry, uri, "no loader reads this ending any more")
-        return changes
 
     @staticmethod
     def _keep(changes: _Changes, entry: FileEntry) -> None:
@@ -327,7 +411,7 @@ class Indexer:
         self, snapshot: Snapshot | None, chunks: Sequence[Chunk], journal: Journal
     ) -> tuple[list[NewRow], int, int]:
         """Vectors for ``chunks``: from the last generation, an interrupted run, or the model."""
-        keys = [self._key(chunk) for chunk in chunks]
+        keys = [_key(chunk, self._embedder.fingerprint) for chunk in chunks]
         vectors: dict[str, Embeddings] = {}
         wanted = set(keys)
         if snapshot is not None and snapshot.meta.dimension == self._embedder.dimension:

@@ -19,6 +19,7 @@ from ragloom.protocols import Embedder, Embeddings, Reranker, Store
 from ragloom.relevance import (
     DEFAULT_CALIBRATION,
     LEXICAL_CALIBRATION,
+    check_gate,
     relevance,
     word_evidence,
 )
@@ -87,9 +88,11 @@ def search(  # noqa: PLR0913 - what is asked, of what, and how
         where: Conditions that every hit passes.
 
     Raises:
+        ConfigError: ``min_relevance`` is not 0 to 1.
         NotIndexedError: The snapshot was made with another model.
         ModelError: A model does not answer.
     """
+    check_gate(min_relevance)
     ranking = rank(
         query, snapshot=snapshot, embedder=embedder, native=native, mode=mode, where=where
     )

@@ -12,12 +12,13 @@ import re
 
 __all__ = ["sentence_starts"]
 
-_CLOSERS = r"[\"'”’»›\)\]\}」』】）］｝〉》*_`]*"
+_CLOSERS = r"[\"'”’»›\)\]\}」』】）］｝〉》*_`]*+"
+_STRONG = "[!?‼⁇⁈⁉؟۔।॥።៕។။։]"
 _CANDIDATE = re.compile(
     rf"""
-      (?P<strong>[!?‼⁇⁈⁉؟۔।॥።៕។။։]+{_CLOSERS})(?=\s)         # ends a sentence before a space
+      (?P<strong>(?<!{_STRONG}){_STRONG}++{_CLOSERS})(?=\s)            # ends a sentence before a space
     | (?P<ideographic>[。！？｡．]+[」』】）］｝〉》”’]*)          # needs no space after it
-    | (?P<stop>(?:\.+|…+){_CLOSERS})(?=\s)                        # depends on its neighbours
+    | (?P<stop>(?:(?<!\.)\.++|(?<!…)…++){_CLOSERS})(?=\s)        # depends on its neighbours
     | (?P<blank>(?:\r\n|\n|\r)[^\S\r\n]*(?=[\r\n]))               # a paragraph ends
     | (?P<thai>(?<=[\u0e00-\u0e7f])(?=[ ]+[\u0e00-\u0e7f]))       # Thai has no full stop
     """,

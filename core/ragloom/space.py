@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -30,7 +31,7 @@ from ragloom.types import (
     Source,
     VerifyReport,
 )
-from ragloom.walking import resolve_roots
+from ragloom.walking import read_regular, resolve_roots
 from ragloom.wiring import Wiring
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ class Space(Wiring):
         self._prepare()
         indexer = self._indexer(progress)
         try:
-            Snapshot.open_current(self.directory)
+            Snapshot.open_current(self.directory).check()
         except (NotIndexedError, StoreDamagedError):
             return indexer.rebuild_snapshot()
         return indexer.rebuild_store()
@@ -154,7 +155,7 @@ class Space(Wiring):
                 raise SourceError(message)
             uri = os.path.relpath(path.resolve(), self.workspace.root).replace(os.sep, "/")
             try:
-                content = path.read_bytes()
+                content = read_regular(path)
             except OSError as error:
                 message = f"{path}: cannot be read: {error.strerror or error}"
                 raise SourceError(message) from error
@@ -169,8 +170,11 @@ class Space(Wiring):
 
         Raises:
             NotIndexedError: Nothing is indexed yet.
+            StoreDamagedError: The index itself is damaged.
         """
-        return prove(self.snapshot(), self.workspace.root, self.loaders, progress)
+        snapshot = self.snapshot()
+        snapshot.check()
+        return prove(snapshot, self.workspace.root, self.loaders, progress)
 
     def snapshot(self) -> Snapshot:
         """The generation that answers now; opened again only when a newer one was published.
@@ -432,8 +436,10 @@ class Space(Wiring):
             record.unlink(missing_ok=True)
             return
         text = json.dumps({"sources": self.settings.sources})
-        if not record.is_file() or record.read_text("utf-8") != text:
-            temporary = record.with_suffix(".tmp")
+        if not record.is_file() or record.read_bytes() != text.encode():
+            # Another run may be at the same place: the lock is not held yet.
+            mine = f"{os.getpid()}-{threading.get_ident()}"
+            temporary = record.with_name(f"{record.name}.{mine}.tmp")
             temporary.write_text(text, "utf-8")
             temporary.replace(record)
 

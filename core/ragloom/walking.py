@@ -2,16 +2,19 @@
 
 Left out without a word: what ``.gitignore`` and ``.ragloomignore`` name (nested files count for their
 own folder, as in git), hidden files and folders, and files that no loader reads. Left out and
-named: secrets, links that lead outside the roots, and folders that cannot be listed.
+named: secrets, links that lead outside the roots, what is no regular file, folders that cannot be
+listed, and globs that match nothing.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+import stat
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TypeAlias
 
 import pathspec
@@ -19,11 +22,12 @@ import pathspec
 from ragloom.errors import SourceError
 from ragloom.types import Source
 
-__all__ = ["Found", "Root", "is_secret", "resolve_roots", "walk"]
+__all__ = ["Found", "Root", "is_secret", "lies_below", "read_regular", "resolve_roots", "walk"]
 
 _Rules: TypeAlias = "list[tuple[str, pathspec.GitIgnoreSpec]]"
 """Folders and what their ignore files say, outermost first."""
 
+_NO_FILE = "not a regular file"
 IGNORE_FILES = (".gitignore", ".ragloomignore")
 
 _GLOB = re.compile(r"[*?\[]")
@@ -75,21 +79,39 @@ def is_secret(name: str) -> bool:
     return bool(_SECRETS.match(name))
 
 
+def lies_below(uri: str, found: Collection[str]) -> bool:
+    """Whether a file lies below one of the places found, which then is a folder that is not listed."""
+    return any(str(folder) in found for folder in PurePosixPath(uri).parents)
+
+
+def read_regular(path: Path) -> bytes:
+    """The content of a file; a pipe or device is refused, because reading it may never end.
+
+    Raises:
+        OSError: It cannot be read, or is no regular file.
+    """
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise OSError(errno.EINVAL, _NO_FILE)
+    return path.read_bytes()
+
+
 def resolve_roots(sources: Sequence[str], base: Path) -> list[Root]:
     """Turn settings such as ``docs``, ``/srv/wiki`` or ``docs/ref/*.md`` into roots.
+
+    What exists under a name with ``[``, ``*`` or ``?`` in it is that file or folder, and no glob.
 
     Raises:
         SourceError: A place does not exist.
     """
     roots: list[Root] = []
     for source in sources:
-        given = source.replace(os.sep, "/")
-        fixed, pattern = given, ""
-        if found := _GLOB.search(given):
-            cut = given.rfind("/", 0, found.start()) + 1
-            fixed, pattern = given[:cut], given[cut:]
-        path = (base / os.path.expanduser(fixed)).resolve()
-        if not path.exists():
+        fixed, pattern = os.path.expanduser(source).replace(os.sep, "/"), ""
+        for part in re.finditer("[^/]+", fixed):
+            if _GLOB.search(part[0]) and not os.path.lexists(base / fixed[: part.end()]):
+                fixed, pattern = fixed[: part.start()], fixed[part.start() :]
+                break
+        path = (base / fixed).resolve()
+        if not os.path.exists(path):
             message = f"{source}: there is no such file or folder (looked for {path})"
             raise SourceError(message)
         roots.append(Root(path=path, patterns=(pattern,) if pattern else ()))
@@ -119,10 +141,14 @@ def walk(
     seen: set[str] = set()
     chosen = _Choice(base=base, wanted=wanted, include=include, exclude=exclude)
     for root in roots:
+        empty = True
         for found in _walk_root(root, [other.path for other in roots], chosen):
+            empty = False
             if found.source.uri not in seen:
                 seen.add(found.source.uri)
                 yield found
+        for pattern in root.patterns if empty else ():
+            yield _left_out(str(root.path / pattern), chosen, "no file to index matches")
 
 
 class _Choice:
@@ -156,7 +182,7 @@ def _spec(patterns: Sequence[str]) -> pathspec.GitIgnoreSpec:
 
 
 def _walk_root(root: Root, allowed: Sequence[Path], choice: _Choice) -> Iterator[Found]:
-    if root.path.is_file():
+    if os.path.exists(root.path) and not os.path.isdir(root.path):
         yield from _named_file(root.path, choice)
         return
     pattern = _spec([f"/{glob.lstrip('/')}" for glob in root.patterns]) if root.patterns else None
@@ -171,7 +197,7 @@ def _walk_root(root: Root, allowed: Sequence[Path], choice: _Choice) -> Iterator
             source = Source(uri=choice.uri(folder), path=Path(folder))
             yield Found(source=source, problem=f"cannot be listed: {error.strerror}")
             continue
-        if own := _own_rules(folder, entries):
+        if own := _own_rules(folder, [entry.name for entry in entries]):
             rules = [*rules, (folder, own)]
         folders, files = _sorted_out(entries, rules)
         stack.extend((entry.path, rules) for entry in reversed(folders))
@@ -235,6 +261,9 @@ def _file(path: str, uri: str, allowed: Sequence[Path]) -> Iterator[Found]:
     except OSError as error:
         yield Found(source=source, problem=f"cannot be read: {error.strerror}")
         return
+    if not stat.S_ISREG(status.st_mode):
+        yield Found(source=source, left_out=f"{_NO_FILE}: left out")
+        return
     modified = status.st_mtime_ns / 1e9
     yield Found(source=Source(uri=uri, path=Path(path), modified=modified), status=status)
 
@@ -264,29 +293,34 @@ def _inside(path: str, allowed: Sequence[Path]) -> bool:
     return any(real == root or root in real.parents for root in allowed)
 
 
-def _own_rules(folder: str, entries: Sequence[os.DirEntry[str]]) -> pathspec.GitIgnoreSpec | None:
+def _own_rules(folder: str, names: Sequence[str] = IGNORE_FILES) -> pathspec.GitIgnoreSpec | None:
     lines: list[str] = []
-    for entry in entries:
-        if entry.name in IGNORE_FILES:
+    for name in names:
+        if name in IGNORE_FILES:
             try:
-                lines += Path(folder, entry.name).read_text("utf-8", "replace").splitlines()
+                content = read_regular(Path(folder, name))
             except OSError:
                 continue
+            lines += content.decode("utf-8", "replace").splitlines()
     return _spec(lines) if lines else None
 
 
 def _rules_above(root: Path, base: Path) -> _Rules:
-    """The rules of the folders from ``base`` down to the root, which git would apply, too."""
-    rules: _Rules = []
-    if base == root or base not in root.parents:
-        return rules
-    folder = base
-    for part in root.relative_to(base).parts:
-        with os.scandir(folder) as scan:
-            if own := _own_rules(str(folder), list(scan)):
-                rules.append((str(folder), own))
-        folder = folder / part
-    return rules
+    """The rules of the folders above the root, as git has them: from its repository's root down.
+
+    Outside of a repository they begin at ``base``. Where they ignore the root itself, they do not
+    count: it was named all the same.
+    """
+    tops = {base, _repository(base), _repository(root)} & {root, *root.parents}
+    top = min(tops, key=lambda folder: len(folder.parts), default=root)
+    above = [folder for folder in reversed(root.parents) if folder.is_relative_to(top)]
+    rules = [(str(folder), own) for folder in above if (own := _own_rules(str(folder)))]
+    return [] if _ignored(f"{root}{os.sep}", rules) else rules
+
+
+def _repository(path: Path) -> Path:
+    """The root of the git repository that ``path`` lies in; ``path`` itself where there is none."""
+    return next((up for up in (path, *path.parents) if os.path.lexists(up / ".git")), path)
 
 
 def _ignored(path: str, rules: _Rules) -> bool:

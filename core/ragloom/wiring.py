@@ -8,7 +8,8 @@ from functools import cached_property
 from pathlib import Path
 
 from ragloom._host import PluginHost
-from ragloom.config import NONE, Part, SpaceSettings
+from ragloom.config import NONE, Part, SpaceSettings, user_path
+from ragloom.errors import ConfigError
 from ragloom.protocols import Chunker, Embedder, Formatter, Loader, Reranker, Store
 from ragloom.types import Json
 from ragloom.walking import Found, resolve_roots, walk
@@ -92,5 +93,9 @@ class Wiring:
         for key in ("path", "uri"):
             value = options.get(key)
             if isinstance(value, str) and value and ":" not in value:
-                options[key] = str(self._root / Path(value).expanduser())
+                try:
+                    options[key] = str(self._root / user_path(value))
+                except ValueError as error:
+                    place = f"store {part.name!r}: option {key!r}"
+                    raise ConfigError(f"{place} must be {error}, not {value!r}") from error
         return options

@@ -72,7 +72,7 @@ class Workspace:
         Raises:
             ConfigError: Its settings are wrong.
         """
-        return AuditLog(audit_settings(self.settings.extensions), self.root)
+        return AuditLog(audit_settings(self.settings), self.root)
 
     def spaces(self) -> Sequence[str]:
         """The names of the spaces that the settings declare or that were indexed, sorted."""
@@ -98,7 +98,12 @@ class Workspace:
         record = self.state / "spaces" / name / RECORD_NAME
         if name in self.settings.spaces or not record.is_file():
             return settings
-        return replace(settings, sources=tuple(json.loads(record.read_bytes())["sources"]))
+        try:
+            sources = tuple(map(str, json.loads(record.read_bytes())["sources"]))
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
+            message = f"{record}: cannot be read ({error}): index the PATHs of this space once more"
+            raise ConfigError(message) from error
+        return replace(settings, sources=sources)
 
     def space_for(self, paths: Sequence[str | os.PathLike[str]]) -> Space:
         """The space made of exactly these files and folders, relative to the current directory."""

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from reprlib import repr as shown
+from typing import TYPE_CHECKING, cast
 
 from ragloom.errors import ConfigError
 from ragloom.types import Json
 
 if TYPE_CHECKING:
-    from yaml import MappingNode, Node
+    from yaml import MappingNode, Mark, Node
 
-__all__ = ["YamlFile", "read_yaml"]
+__all__ = ["YamlFile", "compose", "read_yaml"]
+
+_MOST_VALUES = 100_000  # aliases included, so that a few lines cannot become gigabytes
+_DEEPEST = 50
 
 KeyPath = tuple[str | int, ...]
 
@@ -56,7 +61,7 @@ def read_yaml(path: Path) -> YamlFile:
         message = f"{path}: cannot be read as UTF-8: {error}"
         raise ConfigError(message) from error
     try:
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
+        node = compose(text)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark else 1
@@ -71,6 +76,54 @@ def read_yaml(path: Path) -> YamlFile:
         message = f"{path}:1: expected a mapping of settings, found {type(content).__name__}"
         raise ConfigError(message)
     return YamlFile(path, content, reader.lines)
+
+
+def compose(text: str) -> Node | None:
+    """The document in ``text``, as nodes that can be walked to their ends; None where there is none.
+
+    Raises:
+        YAMLError: It is not YAML, is nested more than 50 deep, as is what holds itself, or is more than
+            100,000 values with its aliases.
+    """
+    import yaml
+
+    try:
+        root = yaml.compose(text, Loader=yaml.SafeLoader)
+    except RecursionError:
+        raise _too_large(f"more than {_DEEPEST} levels", _where_too_deep(text)) from None
+    count = 0
+    left = [] if root is None else [(root, 0)]
+    while left:
+        node, depth = left.pop()
+        count += 1
+        if depth > _DEEPEST:
+            problem = f"more than {_DEEPEST} levels, or an alias inside what it stands for"
+            raise _too_large(problem, node.start_mark)
+        if count > _MOST_VALUES:
+            raise _too_large(f"more than {_MOST_VALUES} values, aliases included", node.start_mark)
+        if isinstance(node, yaml.MappingNode):
+            left.extend((part, depth + 1) for pair in node.value for part in pair)
+        elif isinstance(node, yaml.SequenceNode):
+            left.extend((item, depth + 1) for item in node.value)
+    return root
+
+
+def _too_large(problem: str, mark: Mark | None) -> Exception:
+    from yaml import MarkedYAMLError
+
+    return MarkedYAMLError(problem=problem, problem_mark=mark)
+
+
+def _where_too_deep(text: str) -> Mark | None:
+    import yaml
+
+    depth = 0
+    for event in yaml.parse(text, Loader=yaml.SafeLoader):
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if depth > _DEEPEST:
+            return cast("Mark", event.start_mark)
+    return None
 
 
 class _Reader:
@@ -113,12 +166,21 @@ class _Reader:
 
         line = node.start_mark.line + 1
         try:
-            value = self._loader.construct_object(node, deep=True)
-        except (YAMLError, ValueError) as error:
-            problem = getattr(error, "problem", None) or error
+            value = _possible(self._loader.construct_object(node, deep=True))
+        except (YAMLError, ValueError, ArithmeticError, LookupError, AttributeError) as error:
+            problem = getattr(error, "problem", None) or f"cannot read {shown(node.value)}: {error}"
             raise ConfigError(f"{self._path}:{line}: {problem}") from error
         if value is None or isinstance(value, bool | int | str):
             return value
         if isinstance(value, float) and math.isfinite(value):
             return value
         return str(value)
+
+
+def _possible(value: object) -> object:
+    """``value``, unless the file system or the machine's numbers could not take it."""
+    if isinstance(value, str) and b"\0" in value.encode():
+        raise ValueError("no setting holds a NUL character")
+    if isinstance(value, int) and abs(value) > sys.maxsize:
+        raise ValueError(f"no setting is larger than {sys.maxsize}")
+    return value

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ragloom import ConfigError
+from ragloom import ConfigError, Workspace
 from ragloom.config import Part, SpaceSettings, load_settings
 
 
@@ -119,3 +119,21 @@ def test_keys_of_plugins_are_kept_as_they_are(tmp_path: Path) -> None:
     settings = load_settings(tmp_path, environment={})
 
     assert settings.extensions == {"rag": {"store": "sqlite"}, "agents": [{"id": "a"}]}
+
+
+@pytest.mark.parametrize("value", ["~nosuchuser", "~nosuchuser/x.db"])
+def test_a_path_of_no_user_is_refused(tmp_path: Path, value: str) -> None:
+    (tmp_path / "ragloom.yaml").write_text(f"store: {{name: sqlite, path: {value}}}", "utf-8")
+    with pytest.raises(ConfigError, match=f"store 'sqlite'.*'path' must be .*, not '{value}'"):
+        Workspace.open(tmp_path).space().new_store()
+
+
+@pytest.mark.parametrize("key", ["top_k", "rerank_depth", "min_relevance"])
+def test_a_number_that_no_machine_counts_to_is_refused(tmp_path: Path, key: str) -> None:
+    for number in ("1" + "0" * 400, "-1" + "0" * 30, ".nan", ".inf"):
+        (tmp_path / "ragloom.yaml").write_text(f"{key}: {number}", "utf-8")
+        with pytest.raises(ConfigError, match=r"ragloom\.yaml:1: "):
+            load_settings(tmp_path)
+        variable = f"RAGLOOM_{key.upper()}"
+        with pytest.raises(ConfigError, match=variable):
+            load_settings(tmp_path / "none", environment={variable: number.lstrip(".")})

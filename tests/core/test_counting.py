@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ragloom import ConfigError, TokenCounter
@@ -23,6 +23,8 @@ def exact(name: str) -> TokenCounter:
 
 
 @given(st.text())
+@example("00\x80")  # its end costs less than was left over before it
+@example("1" * 7500)  # 2703 tokens exactly, whatever the order in which they are summed
 def test_the_estimate_is_a_count_and_its_spans_are_as_many(text: str) -> None:
     approximate = counter("approximate")
     spans = approximate.spans(text)

@@ -39,7 +39,7 @@ def test_each_hit_says_what_speaks_for_it(space: Space) -> None:
     )
     assert best.evidence == (1.0, 2)
     assert second.lexical_rank is None
-    assert second.verdict == "cut off: 1 hits are asked for"
+    assert second.verdict == "cut off: no more than 1 hit asked for"
     assert list(told.words) == ["log", "error"]
 
 

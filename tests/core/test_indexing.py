@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable, Sequence
+from datetime import date
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
-from ragloom import RagloomError, Space
-from ragloom.protocols import Embeddings
+from ragloom import MissingDependencyError, ModelError, RagloomError, SourceError, Space
+from ragloom.cli._drift import drift
+from ragloom.protocols import Embeddings, TokenCounter
 from ragloom.testing.fakes import HashingEmbedder
+from ragloom.types import Document, Piece, Source, Span
 
 MakeSpace = Callable[..., Space]
 
 SECTIONS = 100
 BINARY = bytes(range(256)) * 4
+NOBODY = 65534
 
 
 def word(number: int) -> str:
@@ -122,6 +128,27 @@ def test_a_rewrite_of_the_same_size_and_time_is_noticed(files: Path, make_space:
     assert paths(make_space(), "alpha") == []
 
 
+def test_two_first_runs_of_a_folder_do_not_hinder_each_other(
+    files: Path, make_space: MakeSpace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (files / "docs").mkdir()
+    (files / "docs" / "a.md").write_text("alpha", "utf-8")
+    first, second = (make_space().workspace.space_for([files / "docs"]) for _ in range(2))
+    other = Thread(target=second.index)
+    replace = Path.replace
+
+    def overtaken(path: Path, target: Path) -> Path:
+        if other.ident is None:  # it does all of its work between the two halves of this write
+            other.start()
+            other.join()
+        return replace(path, target)
+
+    monkeypatch.setattr(Path, "replace", overtaken)
+    first.index()
+
+    assert first.snapshot().meta.generation == second.snapshot().meta.generation == 1
+
+
 def test_a_touched_file_is_unchanged(files: Path, make_space: MakeSpace) -> None:
     (files / "a.md").write_text("alpha", "utf-8")
     generation = make_space().index().generation
@@ -188,6 +215,192 @@ def test_one_malformed_file_among_a_thousand_is_named(files: Path, make_space: M
     (failed,) = report.failed
     assert failed.path == "0500.md"
     assert "binary" in failed.error
+
+
+class Faulty:
+    """A loader or chunker that fails over every file whose name holds ``bad``."""
+
+    suffixes = frozenset({".md"})
+    fingerprint = "faulty"
+
+    def __init__(self, fault: Callable[[], object]) -> None:
+        self.fault = fault
+
+    def load(self, source: Source, content: bytes) -> Document:
+        """All of it; nothing, or other than that, where the name is bad."""
+        document = Document(uri=source.uri, text=content.decode(), media_type="text/plain")
+        return self.fault() if "bad" in source.uri else document  # type: ignore[return-value]
+
+    def split(
+        self, document: Document, *, counter: TokenCounter, max_tokens: int
+    ) -> Sequence[Piece]:
+        """All of it, or what is no piece."""
+        assert counter
+        assert max_tokens
+        whole = [Piece(span=Span(0, len(document.text)))]
+        return self.fault() if "bad" in document.uri else whole  # type: ignore[return-value]
+
+
+def raising(error: BaseException) -> Callable[[], object]:
+    """A function that raises."""
+
+    def fault() -> object:
+        raise error
+
+    return fault
+
+
+BAD_DATE = Document(uri="", text="x", metadata={"day": date(2026, 1, 1)}, media_type="text/plain")
+FAULTS = [
+    (raising(ValueError("no\nnumber")), "test_indexing.Faulty failed: ValueError: no number"),
+    (raising(AssertionError()), "test_indexing.Faulty failed: AssertionError"),
+    (raising(RecursionError("deep")), "test_indexing.Faulty failed: RecursionError: deep"),
+    (raising(MissingDependencyError("x", "y", "z")), "z needs x, which is not installed"),
+    (raising(SourceError("odd")), "odd"),
+    (raising(OSError("gone")), "test_indexing.Faulty failed: OSError: gone"),
+    (lambda: None, "test_indexing.Faulty failed: TypeError"),
+]
+
+
+@pytest.mark.parametrize(
+    ("part", "fault", "reason"),
+    [
+        *((part, *case) for part in ("loader", "chunker") for case in FAULTS),
+        ("loader", lambda: BAD_DATE, "Object of type date is not JSON serializable"),
+        ("chunker", lambda: [Piece(span=Span(5, 99))], "a fault of the chunker's plugin"),
+    ],
+)
+def test_a_part_that_fails_over_one_file_stops_nothing(
+    files: Path,
+    make_space: MakeSpace,
+    part: str,
+    fault: Callable[[], object],
+    reason: str,
+) -> None:
+    for name in ("a", "bad", "c"):
+        (files / f"{name}.md").write_text(f"alpha {name}", "utf-8")
+    make_space().index()
+    (files / "bad.md").write_text("omega\n\nalpha bad", "utf-8")
+    (files / "c.md").write_text("gamma", "utf-8")
+    (files / "d.md").write_text("delta", "utf-8")
+    space = make_space()
+    setattr(space, part, Faulty(fault))
+    if part == "loader":
+        space.loaders = {".md": Faulty(fault)}
+
+    report = space.index()
+
+    (failed,) = report.failed
+    assert failed.path == "bad.md"
+    assert reason in failed.error
+    assert "\n" not in failed.error
+    assert (report.chunks, report.added) == (4, ("d.md",))
+    if part == "loader":  # neither a search nor a proof ends
+        assert paths(space, "alpha") == ["a.md"]
+        (stale,) = space.verify().stale
+        assert stale.path == "bad.md"
+        assert reason in stale.why
+    with pytest.raises(SourceError):
+        list(space.cut([files / "bad.md"]))
+    assert paths(make_space(), "bad") == ["bad.md"]
+
+
+def test_a_model_that_fails_ends_the_run(files: Path, make_space: MakeSpace) -> None:
+    (files / "a.md").write_text("alpha", "utf-8")
+    space = make_space()
+    space.chunker = Faulty(raising(ModelError("no tokenizer")))
+    (files / "bad.md").write_text("beta", "utf-8")
+
+    with pytest.raises(ModelError):
+        space.index()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
+def test_a_file_that_becomes_a_pipe_is_gone_and_not_waited_for(
+    files: Path, make_space: MakeSpace
+) -> None:
+    (files / "a.md").write_text("alpha", "utf-8")
+    make_space().index()
+    (files / "a.md").unlink()
+    os.mkfifo(files / "a.md")
+    space = make_space()
+
+    assert paths(space, "alpha") == []
+    (stale,) = space.verify().stale
+    assert stale.why.endswith("not a regular file")
+    with pytest.raises(SourceError, match="cannot be read: not a regular file"):
+        list(space.cut([files / "a.md"]))
+    report = space.index()
+    assert (report.removed, report.warnings) == (
+        ("a.md",),
+        ("a.md: not a regular file: left out",),
+    )
+
+
+@pytest.mark.parametrize(("shut", "kept"), [("sub", ["sub/b.md", "sub/deep/c.md"]), (".", None)])
+def test_what_lies_in_a_folder_that_cannot_be_listed_stays(
+    files: Path, make_space: MakeSpace, monkeypatch: pytest.MonkeyPatch, shut: str, kept: list[str]
+) -> None:
+    (files / "sub" / "deep").mkdir(parents=True)
+    names = ["a.md", "sub/b.md", "sub/deep/c.md", "subway.md"]
+    for name in names:
+        (files / name).write_text(f"alpha {name}", "utf-8")
+    make_space().index()
+    (files / "subway.md").unlink()
+    with monkeypatch.context() as patch:
+        scandir = os.scandir
+
+        def refuse(path: str) -> object:
+            if Path(path) == files / shut:
+                raise OSError(errno.ESTALE, "Stale file handle")
+            return scandir(path)
+
+        patch.setattr(os, "scandir", refuse)
+        removed = drift(make_space()).removed
+        report = make_space().index()
+
+    kept = names if kept is None else kept
+    assert [failed.path for failed in report.failed] == [shut, *kept]
+    assert report.failed[0].error == "cannot be listed: Stale file handle"
+    assert report.removed == (() if shut == "." else ("subway.md",))
+    assert removed == len(report.removed)
+    assert {*kept} - {"subway.md"} <= {*paths(make_space(), "alpha")}
+    assert make_space().index().failed == ()
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "fork") or os.geteuid() != 0, reason="only root can be somebody else"
+)
+def test_a_folder_that_another_user_may_not_list_loses_nothing(
+    files: Path, make_space: MakeSpace
+) -> None:
+    for folder in files.parents:
+        if not folder.stat().st_mode & 0o001:
+            folder.chmod(folder.stat().st_mode | 0o011)
+    (files / "shut").mkdir()
+    (files / "shut" / "a.md").write_text("alpha", "utf-8")
+    (files / "b.md").write_text("beta", "utf-8")
+    make_space().index()
+    (files / "shut").chmod(0)
+    (files / "c.md").write_text("gamma", "utf-8")
+    for path in (files, files / ".ragloom", *(files / ".ragloom").rglob("*")):
+        path.chmod(0o777)
+
+    child = os.fork()
+    if not child:
+        try:
+            os.setgid(NOBODY)
+            os.setuid(NOBODY)
+            report = make_space().index()
+            failed = [failed.path for failed in report.failed]
+            assert (failed, report.added) == (["shut", "shut/a.md"], ("c.md",))
+            os._exit(0)
+        finally:
+            os._exit(1)
+    _, status = os.waitpid(child, 0)
+
+    assert status == 0
+    assert paths(make_space(), "alpha") == ["shut/a.md"]
 
 
 @pytest.mark.parametrize("options", [{"max_tokens": 100}, {"dimension": 32}])

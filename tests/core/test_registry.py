@@ -2,7 +2,7 @@ import pytest
 
 from ragloom import PluginError, Provider
 from ragloom._registry import PROTOCOLS, Registry, lacking, missing_modules, part_from, singular
-from ragloom._spelling import did_you_mean
+from ragloom.spelling import did_you_mean
 
 
 def part(name, kind="loaders", owner="plugin 'a'"):

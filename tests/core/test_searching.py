@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ragloom import Space
+from ragloom import ConfigError, Space
 from ragloom.filters import parse_condition
 from ragloom.snapshot.analysis import analyze
 
@@ -144,3 +144,14 @@ def test_an_open_snapshot_answers_after_a_newer_one_is_published(
     assert before.lexical.search({"violin": 1.0}, limit=3)[0].size == 3
     assert notes.search("round", mode="lexical", min_relevance=0.0).hits[0].chunk.uri == "new.md"
     assert len(list(notes.directory.glob("gen-*"))) == 2
+
+
+@pytest.mark.parametrize("least", [float("nan"), -0.1, 1.1, float("inf")])
+def test_what_is_no_relevance_gates_nothing(
+    files: Path, make_space: MakeSpace, least: float
+) -> None:
+    (files / "a.md").write_text("alpha", "utf-8")
+    space = make_space()
+    space.index()
+    with pytest.raises(ConfigError, match="must be a number from 0 to 1"):
+        space.search("alpha", min_relevance=least)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import socket
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from ragloom import SourceError
-from ragloom.walking import is_secret, resolve_roots, walk
+from ragloom.walking import is_secret, read_regular, resolve_roots, walk
 
 
 def tree(folder: Path, files: dict[str, str]) -> None:
@@ -119,14 +121,44 @@ def test_links_make_no_loop_and_lead_nowhere_else(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may list every folder")
-def test_a_folder_that_cannot_be_listed_is_named(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_listed_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     tree(tmp_path, {"shut/a.md": "", "open/b.md": ""})
-    (tmp_path / "shut").chmod(0)
-    try:
-        assert found(tmp_path) == {"shut": "cannot be listed: Permission denied", "open/b.md": ""}
-    finally:
-        (tmp_path / "shut").chmod(0o755)
+    shut(tmp_path / "shut", monkeypatch)
+
+    assert found(tmp_path) == {"shut": "cannot be listed: Permission denied", "open/b.md": ""}
+    assert found(tmp_path, ["shut"]) == {"shut": "cannot be listed: Permission denied"}
+
+
+def shut(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let listing a folder fail, for root, too."""
+    scandir = os.scandir
+
+    def refuse(path: str) -> object:
+        if Path(path) == folder:
+            raise PermissionError(errno.EACCES, "Permission denied", path)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
+def test_what_is_no_regular_file_is_never_opened(tmp_path: Path) -> None:
+    tree(tmp_path, {"a.md": ""})
+    os.mkfifo(tmp_path / "pipe.md")
+    os.mkfifo(tmp_path / ".gitignore")
+    with socket.socket(socket.AF_UNIX) as bound:
+        bound.bind(os.path.relpath(tmp_path / "socket.md"))  # such addresses must be short
+
+        for sources in (["."], ["*.md"], ["a.md", "pipe.md", "socket.md"]):
+            assert found(tmp_path, sources) == {
+                "a.md": "",
+                "pipe.md": "not a regular file: left out",
+                "socket.md": "not a regular file: left out",
+            }
+    with pytest.raises(OSError, match="not a regular file"):
+        read_regular(tmp_path / "pipe.md")
 
 
 def test_globs_names_and_patterns(tmp_path: Path) -> None:
@@ -141,6 +173,68 @@ def test_globs_names_and_patterns(tmp_path: Path) -> None:
     assert list(found(tmp_path, include=["ref/"])) == ["ref/a.md", "ref/deep/b.md"]
     assert list(found(tmp_path, exclude=["notes*"])) == ["ref/a.md", "ref/deep/b.md"]
     assert found(tmp_path, ["e.txt"]) == {"e.txt": "no loader reads this kind of file"}
+
+
+@pytest.mark.parametrize("name", ["x[1].md", "[slug].md", "what?.md", "*.md", "[draft]/*.md/a.md"])
+def test_what_exists_is_no_glob(tmp_path: Path, name: str) -> None:
+    tree(tmp_path, {name: "", "x1.md": "", "d/a.md": ""})
+
+    assert list(found(tmp_path, [name])) == [name]
+    assert list(found(tmp_path, [str(tmp_path / name)])) == [name]
+
+
+def test_a_glob_counts_from_the_folder_that_exists(tmp_path: Path) -> None:
+    tree(tmp_path, {"[draft]/a.md": "", "[draft]/b.md": "", "d/a.md": ""})
+
+    assert list(found(tmp_path, ["[draft]/a*.md"])) == ["[draft]/a.md"]
+    assert list(found(tmp_path, [f"{tmp_path}/[draft]/a*.md"])) == ["[draft]/a.md"]
+    assert list(found(tmp_path, ["[d]/*.md"])) == ["d/a.md"]
+
+
+def test_a_glob_that_matches_nothing_is_named(tmp_path: Path) -> None:
+    tree(tmp_path, {"docs/a.md": "", "docs/a.txt": ""})
+    nothing = "no file to index matches"
+
+    assert found(tmp_path, ["docs/b*.md"]) == {"docs/b*.md": nothing}
+    assert found(tmp_path, ["docs/*.txt", "docs/*.md"]) == {"docs/*.txt": nothing, "docs/a.md": ""}
+    assert list(found(tmp_path, ["docs/*.md", "docs/a*"])) == ["docs/a.md"]
+
+
+@pytest.mark.parametrize("repository", [".git/HEAD", ".git"])
+def test_the_rules_of_the_whole_repository_count_and_no_others(
+    tmp_path: Path, repository: str
+) -> None:
+    tree(
+        tmp_path,
+        {
+            ".gitignore": "*\n",
+            f"repo/{repository}": "",
+            "repo/.gitignore": "*.tmp.md\n/sub/build/\n",
+            "repo/sub/.gitignore": "!kept.tmp.md\n",
+            "repo/sub/a.md": "",
+            "repo/sub/a.tmp.md": "",
+            "repo/sub/kept.tmp.md": "",
+            "repo/sub/build/b.md": "",
+            "repo/sub/deep/c.md": "",
+            "repo/sub/deep/c.tmp.md": "",
+            "repo/other/d.md": "",
+            "repo/other/d.tmp.md": "",
+        },
+    )
+    sub = tmp_path / "repo" / "sub"
+
+    assert list(found(sub)) == ["a.md", "kept.tmp.md", "deep/c.md"]
+    assert list(found(sub, ["deep"])) == ["deep/c.md"]
+    assert list(found(sub, ["../other"])) == ["../other/d.md"]
+    assert list(found(tmp_path / "repo"))[-1] == "sub/deep/c.md"
+
+
+def test_a_folder_that_was_named_is_read_though_it_is_ignored(tmp_path: Path) -> None:
+    tree(tmp_path, {".git/HEAD": "", ".gitignore": "build/\n", "build/a.md": "", "b.md": ""})
+
+    assert list(found(tmp_path, ["build"])) == ["build/a.md"]
+    assert list(found(tmp_path / "build")) == ["a.md"]
+    assert list(found(tmp_path)) == ["b.md"]
 
 
 def test_a_place_that_does_not_exist_is_named(tmp_path: Path) -> None:

@@ -170,7 +170,7 @@ def test_a_change_is_found_and_not_without_refresh(workspace):
     assert [] == before["hits"]
     done = ragloom(*query, cwd=workspace)
     assert "docs/Straße 道路.md" == json.loads(done.stdout)["hits"][0]["path"]
-    assert re.match(r"indexed docs: \d+ files \(1 added\)", done.stderr)
+    assert re.search(r"^indexed docs: \d+ files \(1 added\)", done.stderr, re.MULTILINE)
 
 
 def test_output_in_an_encoding_that_lacks_a_character(indexed):
@@ -192,14 +192,20 @@ def test_ctrl_c_leaves_the_last_index_answering(workspace, delay):
         (workspace / "docs" / f"page{number}.md").write_text("\n\n".join(paragraphs))
     command = [*RAGLOOM, "index", "docs"]
     with subprocess.Popen(
-        command, cwd=workspace, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command,
+        cwd=workspace,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        # A shell starts what runs in the background deaf to SIGINT, and so its children.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
     ) as process:
         holder = workspace / ".ragloom" / "spaces" / "docs" / "lock.holder"
         while not holder.exists() and process.poll() is None:
             time.sleep(0.01)
         time.sleep(delay)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=120)
     assert (130, "") == (process.returncode, out)
     assert "interrupted: the last index goes on answering\n" == err.lstrip("\n")
     assert "Traceback" not in err
@@ -232,3 +238,46 @@ def test_completion_in_bash(indexed):
         COMP_CWORD="4",
     )
     assert "plain,docs\n" == done.stdout
+
+
+@pytest.fixture
+def read_only(workspace):
+    """A workspace that may not be written to, and how to run a command that is held to it."""
+    held = []
+    if not hasattr(os, "geteuid"):
+        pytest.skip("no modes of files here")
+    if os.geteuid() == 0:  # root may write everywhere unless it gives that up
+        if shutil.which("setpriv") is None:
+            pytest.skip("root may write everywhere")
+        without = "-dac_override,-dac_read_search,-fowner"
+        held = ["setpriv", "--bounding-set", without, "--inh-caps", without]
+    folders = [workspace, *(path for path in workspace.rglob("*") if path.is_dir())]
+    for folder in folders:
+        folder.chmod(0o555)
+
+    def run(*arguments):
+        return subprocess.run(
+            [*held, *RAGLOOM, *arguments],
+            check=False,
+            cwd=workspace,
+            capture_output=True,
+            encoding="utf-8",
+        )
+
+    yield run
+    for folder in folders:
+        folder.chmod(0o755)
+
+
+@pytest.mark.parametrize("command", ["search", "context"])
+def test_an_index_that_cannot_be_written_answers(read_only, workspace, command):
+    assert ANSWER in read_only(command, "How do I log errors?", "docs").stdout
+    with (workspace / "docs" / "README.md").open("a", encoding="utf-8") as stream:
+        stream.write("\nMore.\n")
+    done = read_only(command, "How do I log errors?", "docs")
+    assert ANSWER in done.stdout
+    assert "Permission denied; meanwhile the last index answers" in done.stderr
+    assert 0 == read_only("status").returncode
+    done = read_only("index", "docs")
+    assert 1 == done.returncode
+    assert 1 == len(done.stderr.strip().splitlines())

@@ -36,7 +36,8 @@ The office parrot eats sunflower seeds and a slice of apple at noon.
 def clean():
     """The environment without what points into the one that runs these tests."""
     dropped = {"PYTHONPATH", "VIRTUAL_ENV", "PYTEST_ADDOPTS", "PYTEST_CURRENT_TEST"}
-    return {key: value for key, value in os.environ.items() if key not in dropped}
+    kept = {key: value for key, value in os.environ.items() if key not in dropped}
+    return {"PIP_DEFAULT_TIMEOUT": "60", **kept}
 
 
 def call(*command, cwd, **settings):

@@ -42,6 +42,7 @@ def test_the_walk_ends_in_a_working_plugin(root, wheel, tmp_path):
     # `pip install ragloom` means the wheel of this checkout.
     kept |= {
         "PIP_CONSTRAINT": str(constraint),
+        "PIP_DEFAULT_TIMEOUT": "60",
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
         "PIP_FIND_LINKS": f"{kept.get('PIP_FIND_LINKS', '')} {wheel.parent}".strip(),
     }

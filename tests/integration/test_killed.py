@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import signal
 import subprocess
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from ragloom import Space, Workspace
+from ragloom._locking import space_lock
 from ragloom.testing.fakes import HashingEmbedder
 
 pytest.importorskip("milvus_lite")
@@ -141,10 +143,17 @@ def test_a_hard_exit_right_after_the_store_was_closed_at_ten_thousand_rows(
 
 def test_two_runs_at_once_and_a_reader(tmp_path: Path) -> None:
     write_version(tmp_path, 0)
-    open_space(tmp_path).index()
+    space = open_space(tmp_path)
+    space.index()
     write_version(tmp_path, 1)
 
-    runs = [index(tmp_path), index(tmp_path)]
+    # Both are held up until both are there: neither is done before the other has begun.
+    with space_lock(space.directory, timeout=0):
+        runs = [index(tmp_path), index(tmp_path)]
+        for run in runs:
+            assert run.stderr
+            assert any(f"waiting for process {os.getpid()} on" in line for line in run.stderr)
+        assert answering(open_space(tmp_path)) == {0}
     seen: list[set[int]] = []
     while any(run.poll() is None for run in runs):
         reader = open_space(tmp_path)
@@ -153,10 +162,8 @@ def test_two_runs_at_once_and_a_reader(tmp_path: Path) -> None:
     messages = [run.stderr.read() if run.stderr else "" for run in runs]
 
     assert [run.returncode for run in runs] == [0, 0], messages
-    assert seen
     assert all(versions in ({0}, {1}) for versions in seen)
     assert answering(open_space(tmp_path)) == {1}
-    assert sum("waiting for process" in message for message in messages) == 1, messages
 
 
 def test_a_damaged_store_is_kept_aside_and_made_again(tmp_path: Path) -> None:

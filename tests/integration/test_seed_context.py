@@ -319,7 +319,7 @@ class OpenAICompatible(BaseHTTPRequestHandler):
         self.send_header("Content-Type", "text/event-stream")
         self.end_headers()
         for number, piece in enumerate(ANSWER):
-            assert self.server.seen.acquire(timeout=20)
+            assert self.server.seen.acquire(timeout=120)
             self._event(
                 {
                     "id": "chatcmpl-1",
@@ -377,7 +377,7 @@ def test_from_documents_to_a_server_and_back(space, host, server):
         {"Content-Type": "application/json"},
     )
     received, answer = b"", ""
-    with urllib.request.urlopen(request, timeout=20) as response:  # noqa: S310 - our own server
+    with urllib.request.urlopen(request, timeout=120) as response:  # noqa: S310 - our own server
         for line in response:
             received += line
             if line.startswith(b"data: {"):

@@ -59,14 +59,13 @@ def python(tmp_path_factory, wheel, root, build_wheel):
     return f"{scripts}/python"
 
 
-@pytest.fixture(scope="module")
-def project(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("project")
-    (folder / "guide.rst").write_text(GUIDE, "utf-8")
-    return folder
+@pytest.fixture
+def project(tmp_path):
+    (tmp_path / "guide.rst").write_text(GUIDE, "utf-8")
+    return tmp_path
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def ragloom(python, project):
     def run(*arguments):
         return subprocess.run(

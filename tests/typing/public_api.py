@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import assert_type
 
+import click
+
 from ragloom import (
     Chunker,
     Embedder,
@@ -14,8 +16,10 @@ from ragloom import (
     Provider,
     Reranker,
     Store,
+    Workspace,
     hookimpl,
 )
+from ragloom.cli import Command, Group, Session, json_option, progress
 from ragloom.testing.fakes import HashingEmbedder, HashingOptions, hashing_provider
 
 
@@ -45,3 +49,25 @@ def ragloom_embedders() -> list[Provider[Embedder]]:
 
 def make(_: NoOptions) -> HashingEmbedder:
     return HashingEmbedder()
+
+
+@click.group("notes", cls=Group)
+def notes() -> None: ...
+
+
+@notes.command("count")
+@json_option
+@click.pass_obj
+def count(session: Session, *, as_json: bool) -> None:
+    assert_type(session.host(), PluginHost)
+    assert_type(session.workspace(), Workspace)
+    with progress(session, "notes") as meter:
+        session.workspace().space("notes").index(full=as_json, progress=meter)
+
+
+@click.command("alone", cls=Command)
+def alone() -> None: ...
+
+
+assert_type(notes, Group)
+assert_type(alone, Command)

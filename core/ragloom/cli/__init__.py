@@ -1,4 +1,17 @@
-"""The command ``ragloom``: one command a module, each imported only when it is run."""
+"""The command ``ragloom``, and what its commands are made of, those of plugins included.
+
+Each command is a module that is imported only when it is run. A plugin's looks like one of ragloom's own::
+
+    @click.command("hello", cls=Command, short_help="Greet.")
+    @json_option
+    @click.pass_obj
+    def hello(session: Session, *, as_json: bool) -> None:
+        print_json({"folder": session.folder}) if as_json else print_text("Hello")
+
+:class:`Command` and :class:`Group` bring the options that every command has, and what goes wrong is one
+line on stderr and an exit code. Results go to stdout, by :func:`print_json`, :func:`print_table` and
+:func:`print_text`; all else to stderr, by :meth:`Session.note`, :meth:`Session.warn` and :func:`progress`.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +20,28 @@ from collections.abc import Mapping
 import click
 
 from ragloom import __version__
-from ragloom.cli._group import LazyGroup
-from ragloom.cli._options import common_options
-from ragloom.cli._session import Session
+from ragloom.cli._group import Command, Group, LazyGroup
+from ragloom.cli._options import SHARE, json_option
+from ragloom.cli._output import print_json, print_table, print_text, search_json
+from ragloom.cli._progress import progress
+from ragloom.cli._session import Session, on_one_line
 from ragloom.hookspecs import CommandSpec
 
-__all__ = ["cli", "main"]
+__all__ = [
+    "SHARE",
+    "Command",
+    "Group",
+    "Session",
+    "cli",
+    "json_option",
+    "main",
+    "on_one_line",
+    "print_json",
+    "print_table",
+    "print_text",
+    "progress",
+    "search_json",
+]
 
 COMMANDS = {
     "search": "Find the passages that answer a question.",
@@ -44,7 +73,6 @@ def _of_plugins(context: click.Context) -> Mapping[str, CommandSpec]:
         for name, summary in COMMANDS.items()
     },
     more=_of_plugins,
-    invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="""\b
 Examples:
@@ -53,13 +81,8 @@ Examples:
   ragloom COMMAND --help""",
 )
 @click.version_option(__version__, "--version", message="ragloom %(version)s")
-@common_options
-@click.pass_context
-def cli(context: click.Context) -> None:
+def cli() -> None:
     """Search a project's own documents by meaning and by word, with exact file and line."""
-    if context.invoked_subcommand is None:
-        click.echo(context.get_help(), err=True)
-        context.exit(2)
 
 
 def main() -> None:

@@ -6,15 +6,16 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, entry_points
 from importlib.metadata import distribution as installed
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-from ragloom._spelling import did_you_mean
 from ragloom.errors import MissingDependencyError, PluginError
 from ragloom.hookspecs import PROJECT
+from ragloom.spelling import did_you_mean
 
 __all__ = ["run_contracts"]
 
@@ -48,6 +49,7 @@ def run_contracts(
     Raises:
         MissingDependencyError: pytest or hypothesis is not installed.
         PluginError: The distribution is not installed, or has no plugin.
+        ConfigError: A part, one of its options or a rule does not exist.
     """
     for module in ("pytest", "hypothesis"):
         if find_spec(module) is None:
@@ -56,19 +58,23 @@ def run_contracts(
     settings: dict[str, dict[str, str]] = {}
     for part, key, value in options:
         settings.setdefault(part, {})[key] = value
-    check = {
-        "distribution": distribution,
-        "options": settings,
-        "deviations": dict(deviations or {}),
-        "samples": list(samples),
-    }
+    from ragloom.testing.checking import Check, refuse_unknown
+
+    check = Check(
+        distribution=distribution,
+        options=settings,
+        deviations=dict(deviations or {}),
+        samples=list(samples),
+    )
+    refuse_unknown(check)
     with tempfile.TemporaryDirectory(prefix="ragloom-check-") as folder:
         tests = Path(folder, "test_contracts.py")
-        tests.write_text(_MODULE.format(check=check), "utf-8")
+        tests.write_text(_MODULE.format(check=asdict(check)), "utf-8")
         # An empty configuration of its own: that of the folder one happens to be in says nothing here.
         Path(folder, "pytest.ini").write_text("[pytest]\n", "utf-8")
         command = [
-            *(sys.executable, "-m", "pytest", str(tests), "-q", "-rsxX", "--no-header"),
+            # Without -P the modules of the folder one happens to be in would stand for Python's.
+            *(sys.executable, "-P", "-m", "pytest", str(tests), "-q", "-rsxX", "--no-header"),
             *("-c", str(Path(folder, "pytest.ini")), "-p", "no:cacheprovider"),
             *pytest_arguments,
         ]

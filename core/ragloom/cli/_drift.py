@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ragloom._manifest import content_hash, unchanged
 from ragloom.errors import NotIndexedError
+from ragloom.walking import lies_below
 
 if TYPE_CHECKING:
     from ragloom.workspace import Space
@@ -61,4 +62,5 @@ def drift(space: Space) -> Drift:
                 changed += content_hash(found.source.path.read_bytes()) != entry.content_hash
             except OSError:
                 continue
-    return Drift(added=added, changed=changed, removed=len(known.keys() - seen))
+    removed = sum(not lies_below(uri, seen) for uri in known.keys() - seen)
+    return Drift(added=added, changed=changed, removed=removed)

@@ -8,13 +8,14 @@ from typing import cast
 
 import click
 
-from ragloom._spelling import did_you_mean
-from ragloom.cli._edge import run_to_exit_code
+from ragloom.cli._edge import USAGE, run_to_exit_code
+from ragloom.cli._options import COMMON_OPTIONS
 from ragloom.cli._session import Session
 from ragloom.errors import PluginError
 from ragloom.hookspecs import CommandSpec
+from ragloom.spelling import did_you_mean
 
-__all__ = ["Command", "CommonOption", "LazyGroup", "load"]
+__all__ = ["Command", "Group", "LazyGroup", "load"]
 
 
 def load(spec: CommandSpec) -> click.Command:
@@ -37,12 +38,19 @@ def load(spec: CommandSpec) -> click.Command:
     return command
 
 
-class CommonOption(click.Option):
-    """An option that every command has."""
-
-
 class Command(click.Command):
-    """A command whose common options stand apart in its help."""
+    """A command of ragloom's or of a plugin's, as ``@click.command(cls=Command)`` makes it.
+
+    The options that every command has, such as ``--workspace`` and ``--quiet``, may stand before its name
+    or after it; they are in ``ctx.obj``, a :class:`Session`, and no option of its own may be called as they
+    are. A :class:`~ragloom.RagloomError` that it raises is one line on stderr and exit code 1, a
+    :class:`click.UsageError` exit code 2; a number that it returns is the exit code.
+    """
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Its own parameters, then the options that every command has, then ``--help``."""
+        params, own = super().get_params(ctx), len(self.params)
+        return [*params[:own], *COMMON_OPTIONS, *params[own:]]
 
     def invoke(self, ctx: click.Context) -> object:
         """Set up logging and colours as the options say, then run."""
@@ -56,7 +64,7 @@ class Command(click.Command):
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
             if record is not None:
-                shared = isinstance(param, CommonOption) or "--help" in param.opts
+                shared = param in COMMON_OPTIONS or "--help" in param.opts
                 (common if shared else own).append(record)
         for title, records in (("Options", own), ("Common options", common)):
             if records:
@@ -64,7 +72,42 @@ class Command(click.Command):
                     formatter.write_dl(records)
 
 
-class LazyGroup(click.Group):
+class Group(Command, click.Group):
+    """A group of such commands, as ``@click.group(cls=Group)`` makes it: its commands need no ``cls``.
+
+    Without a command it shows its help on stderr, with exit code 2; for a command that does not exist it
+    names the nearest.
+    """
+
+    command_class: type[click.Command] | None = Command
+    group_class: type[click.Group | type] | None = type
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """As click's, with the help on stderr where no command is named."""
+        if not args and self.no_args_is_help and not ctx.resilient_parsing:
+            click.echo(ctx.get_help(), err=True)
+            ctx.exit(USAGE)
+        return super().parse_args(ctx, args)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click's, with the nearest command for one that does not exist."""
+        name = args[0]
+        if not name.startswith("-") and self.get_command(ctx, name) is None:
+            names = self.list_commands(ctx)
+            hint = did_you_mean(name, names) or f"; there are: {', '.join(names)}"
+            if not ctx.resilient_parsing:
+                ctx.fail(f"no command is called {name!r}{hint}")
+        return super().resolve_command(ctx, args)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The options, then the commands."""
+        super().format_options(ctx, formatter)
+        self.format_commands(ctx, formatter)
+
+
+class LazyGroup(Group):
     """Lists its commands from a table, and turns every failure into a line and an exit code.
 
     Args:
@@ -96,18 +139,6 @@ class LazyGroup(click.Group):
         """Import a command; plugins are asked only for a name that is not built in."""
         spec = self._built_in.get(cmd_name) or self.specs(ctx).get(cmd_name)
         return None if spec is None else load(spec)
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As click's, with the nearest command for one that does not exist."""
-        name = args[0]
-        if not name.startswith("-") and self.get_command(ctx, name) is None:
-            names = self.list_commands(ctx)
-            hint = did_you_mean(name, names) or f"; there are: {', '.join(names)}"
-            if not ctx.resilient_parsing:
-                ctx.fail(f"no command is called {name!r}{hint}")
-        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Names and summaries, without importing a command."""

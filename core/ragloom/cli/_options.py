@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from functools import partial
+from math import isnan
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar, cast
 
 import click
 
-from ragloom.cli._group import CommonOption
 from ragloom.cli._session import Session
 from ragloom.errors import ConfigError
 
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
     from ragloom.types import Condition
 
 __all__ = [
-    "common_options",
+    "COMMON_OPTIONS",
+    "SHARE",
     "json_option",
     "part_options",
     "reranker_option",
@@ -40,85 +42,72 @@ def _into(attribute: str, value: object = None) -> Callable[..., None]:
     return callback
 
 
-def _common(
-    *names: str,
-    help: str,  # noqa: A002 - as click calls it
-    callback: Callable[..., None],
-    **more: object,
-) -> Callable[[F], F]:
-    return click.option(
-        *names,
-        cls=CommonOption,
-        expose_value=False,
-        callback=callback,
-        help=help,
-        **more,
-    )
+_common = partial(click.Option, expose_value=False)
+COMMON_OPTIONS: Final = (
+    _common(
+        ("-C", "--workspace"),
+        metavar="DIR",
+        type=click.Path(),
+        callback=_into("folder"),
+        help="The folder that holds the files and their index; the current one by default.",
+    ),
+    _common(
+        ("--config",),
+        metavar="FILE",
+        type=click.Path(),
+        callback=_into("config"),
+        help="The settings file; ragloom.yaml in the workspace by default.",
+    ),
+    _common(
+        ("-v", "--verbose"),
+        count=True,
+        callback=_into("verbosity"),
+        help="Say what is going on; twice for everything.",
+    ),
+    _common(
+        ("-q", "--quiet"),
+        is_flag=True,
+        callback=_into("verbosity", -1),
+        help="Nothing but errors on stderr, and no progress.",
+    ),
+    _common(
+        ("--no-color",),
+        is_flag=True,
+        callback=_into("colored", value=False),
+        help="No colours; NO_COLOR=1 in the environment does the same.",
+    ),
+    _common(
+        ("--trace-hooks",),
+        is_flag=True,
+        callback=_into("trace_hooks"),
+        help="Log every call of a plugin's hook.",
+    ),
+    _common(
+        ("--traceback",),
+        is_flag=True,
+        callback=_into("traceback"),
+        help="Show where an error came from.",
+    ),
+)
+"""The options of every command; they may stand before its name or after it."""
 
 
-def common_options(command: F) -> F:
-    """Add the options that every command has; they may also stand before its name."""
-    options = (
-        _common(
-            "-C",
-            "--workspace",
-            metavar="DIR",
-            type=click.Path(),
-            callback=_into("folder"),
-            help="The folder that holds the files and their index; the current one by default.",
-        ),
-        _common(
-            "--config",
-            metavar="FILE",
-            type=click.Path(),
-            callback=_into("config"),
-            help="The settings file; ragloom.yaml in the workspace by default.",
-        ),
-        _common(
-            "-v",
-            "--verbose",
-            count=True,
-            callback=_into("verbosity"),
-            help="Say what is going on; twice for everything.",
-        ),
-        _common(
-            "-q",
-            "--quiet",
-            is_flag=True,
-            callback=_into("verbosity", -1),
-            help="Nothing but errors on stderr, and no progress.",
-        ),
-        _common(
-            "--no-color",
-            is_flag=True,
-            callback=_no_color,
-            help="No colours; NO_COLOR=1 in the environment does the same.",
-        ),
-        _common(
-            "--trace-hooks",
-            is_flag=True,
-            callback=_into("trace_hooks"),
-            help="Log every call of a plugin's hook.",
-        ),
-        _common(
-            "--traceback",
-            is_flag=True,
-            callback=_into("traceback"),
-            help="Show where an error came from.",
-        ),
-    )
-    for option in reversed(options):
-        command = option(command)
-    return command
+class _Share(click.FloatRange):
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        number = float(super().convert(cast("float", value), param, ctx))
+        if isnan(number):  # which no comparison refuses
+            self.fail(f"{value!r} is not a number from 0 to 1.", param, ctx)
+        return number
 
 
-def _no_color(ctx: click.Context, _param: click.Parameter, given: object) -> None:
-    if given:
-        ctx.ensure_object(Session).colored = False
+SHARE: Final = _Share(0, 1)
+"""The type of an option that takes a relevance: a number from 0 to 1."""
 
 
 def json_option(command: F) -> F:
-    """``--json``."""
+    """``--json``, which the command gets as ``as_json``."""
     return click.option("--json", "as_json", is_flag=True, help="Print stable JSON.")(command)
 
 

@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
 
 import click
 
-from ragloom.cli._session import is_terminal, on_one_line
-from ragloom.types import Json
+from ragloom.cli._session import is_terminal, on_one_line, printable
+from ragloom.types import Hit, Json, SearchResult
 
-__all__ = ["print_json", "print_table", "size", "span_of_time"]
+__all__ = ["print_json", "print_table", "print_text", "search_json", "size", "span_of_time"]
 
 _KILO = 1024
 
 
 def print_json(value: Json) -> None:
-    """One value on one line, so that several make JSON Lines."""
+    """One value on one line, so that several make JSON Lines.
+
+    Raises:
+        ValueError: A number in it is not finite.
+    """
+    import json
+
     unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
     click.echo(json.dumps(value, ensure_ascii=not unicode, allow_nan=False), color=True)
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A table as wide as the terminal, or a line a row with tabs and no heading."""
+    """A table as wide as the terminal; for a program a line a row, with tabs and no heading."""
     if not is_terminal():
         for row in rows:
             click.echo("\t".join(on_one_line(cell) for cell in row))
@@ -40,6 +45,42 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     for row in rows:
         table.add_row(*(Text(on_one_line(cell)) for cell in row))
     Console(no_color=context is not None and context.color is False, highlight=False).print(table)
+
+
+def print_text(text: str, *, nl: bool = True) -> None:
+    """A text as it is; for a person at a terminal with control characters made visible."""
+    click.echo(printable(text) if is_terminal() else text, nl=nl)
+
+
+def search_json(result: SearchResult) -> Json:
+    """What ``ragloom search --json`` prints."""
+    return {
+        "query": result.query,
+        "space": result.space,
+        "reason": result.reason,
+        "hits": [_hit(rank, hit) for rank, hit in enumerate(result.hits, 1)],
+    }
+
+
+def _hit(rank: int, hit: Hit) -> Json:
+    chunk = hit.chunk
+    return {
+        "rank": rank,
+        "score": round(hit.score, 6),
+        "relevance": round(hit.relevance, 6),
+        "cosine": None if hit.cosine is None else round(hit.cosine, 6),
+        "lexical": None if hit.lexical is None else round(hit.lexical, 6),
+        "path": chunk.uri,
+        "start_line": chunk.lines.start,
+        "end_line": chunk.lines.end,
+        "start_byte": chunk.bytes.start,
+        "end_byte": chunk.bytes.end,
+        "span": list(chunk.span),
+        "headings": list(chunk.headings),
+        "text": chunk.text,
+        "metadata": chunk.metadata,
+        "stale": hit.stale,
+    }
 
 
 def size(count: int) -> str:

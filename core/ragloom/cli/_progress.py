@@ -24,7 +24,10 @@ _STAGES = {"files": "reading files", "chunks": "embedding chunks", "store": "wri
 
 @contextmanager
 def progress(session: Session, title: str) -> Iterator[_Meter]:
-    """What to give to ``Space.index`` as ``progress``, while the block runs."""
+    """What to give to :meth:`~ragloom.Space.index` as ``progress``, while the block runs.
+
+    On a terminal stderr shows a bar a stage once a second has gone by; elsewhere a line every ten seconds.
+    """
     if session.quiet:
         meter = _Meter()
     elif sys.stderr.isatty():

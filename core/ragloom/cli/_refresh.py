@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ragloom.cli._progress import progress
 from ragloom.cli._session import Session
+from ragloom.spelling import counted
 
 if TYPE_CHECKING:
     from ragloom.types import IndexReport
@@ -19,7 +20,20 @@ _NAMED = 20  # warnings that are shown without --verbose
 def refresh(
     session: Session, space: Space, *, full: bool = False, timeout: float | None = None
 ) -> IndexReport:
-    """Index ``space``, with a progress bar where a person waits."""
+    """Index ``space``, with a progress bar where a person waits.
+
+    Raises:
+        SourceError: Other PATHs than the index was made of hold nothing: they must not empty it.
+    """
+    from ragloom.errors import SourceError
+    from ragloom.snapshot import current_generation
+
+    sources, kept = space.settings.sources, space.workspace.space(space.name).settings.sources
+    replaced = sources != kept and current_generation(space.directory) > 0
+    if replaced and all(found.left_out for found in space.walk()):
+        raise SourceError(
+            f"{', '.join(sources)}: there is no file to index; {space.name!r} stays as it is"
+        )
     more = {} if timeout is None else {"timeout": timeout}
     with progress(session, space.name) as meter:
         return space.index(full=full, progress=meter, **more)
@@ -38,8 +52,8 @@ def summary(report: IndexReport) -> str:
         if names
     ]
     files = len(report.added) + len(report.updated) + report.unchanged
-    said = f"{report.space}: {_plural(files, 'file')} ({', '.join(changes) or 'nothing changed'}), "
-    said += _plural(report.chunks, "chunk")
+    said = f"{report.space}: {counted(files, 'file')} ({', '.join(changes) or 'nothing changed'}), "
+    said += counted(report.chunks, "chunk")
     if report.embedded or report.reused:
         said += f" ({report.embedded} embedded, {report.reused} reused)"
     return f"{said}, {report.seconds:.1f} s"
@@ -55,11 +69,7 @@ def failures(session: Session, report: IndexReport) -> None:
     if len(shown) < len(report.warnings):
         session.warn(f"and {len(report.warnings) - len(shown)} more: --verbose shows them")
     if report.truncated:
-        cut = _plural(report.truncated, "chunk")
+        cut = counted(report.truncated, "chunk")
         session.warn(f"{report.space}: the model read only the beginning of {cut}")
     if report.failed:
-        session.warn(f"{_plural(len(report.failed), 'file')} could not be indexed")
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+        session.warn(f"{counted(len(report.failed), 'file')} could not be indexed")

@@ -21,7 +21,7 @@ _COLORS = {"warning": "yellow", "error": "red"}
 
 @dataclass(slots=True, kw_only=True)
 class Session:
-    """One run of the program.
+    """One run of the program: what a command finds in ``ctx.obj``.
 
     Attributes:
         folder: The workspace.
@@ -65,7 +65,7 @@ class Session:
         )
 
     def host(self) -> PluginHost:
-        """The plugins; found once."""
+        """The plugins; found once. One that fails is a warning."""
         if self.plugins is None:
             from ragloom._host import PluginHost
 

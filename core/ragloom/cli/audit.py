@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ragloom.cli._group import Command
-from ragloom.cli._options import common_options, json_option
-from ragloom.cli._session import Session
+from ragloom.cli import Command, Session, json_option, print_json, print_table
 
 if TYPE_CHECKING:
     from ragloom.types import Json
@@ -49,7 +47,6 @@ Examples:
     help="Only those since this day or time, in UTC.",
 )
 @json_option
-@common_options
 @click.pass_obj
 def command(
     session: Session,
@@ -68,11 +65,10 @@ def command(
     how long it grows, and whether queries are written into it.
     """
     from ragloom.audit import audit_settings, read_log
-    from ragloom.cli._output import print_json, print_table
 
     workspace = session.workspace()
-    settings = audit_settings(workspace.settings.extensions)
-    log = workspace.root / settings.path
+    settings = audit_settings(workspace.settings)
+    log = workspace.audit.path
     start = since.replace(tzinfo=UTC).isoformat(timespec="milliseconds") if since else ""
     records = deque(
         (

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ragloom.cli._group import Command
-from ragloom.cli._options import common_options, json_option, space_option
-from ragloom.cli._session import Session
+from ragloom.cli import Command, Session, json_option, print_json
+from ragloom.cli._options import space_option
 
 if TYPE_CHECKING:
     from ragloom.types import Calibration
@@ -35,7 +34,6 @@ Examples:
 )
 @click.option("--reset", is_flag=True, help="Go back to the embedder's own calibration.")
 @json_option
-@common_options
 @click.pass_obj
 def command(
     session: Session,
@@ -50,7 +48,6 @@ def command(
     Off-topic queries are asked, and the scale is moved until the best of what they find stays below
     the default gate as often as that. Nothing is indexed or embedded again.
     """
-    from ragloom.cli._output import print_json
     from ragloom.cli._spaces import choose_spaces
     from ragloom.evaluation import everyday_questions
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ragloom.cli._group import Command
-from ragloom.cli._options import common_options, json_option, part_options
-from ragloom.cli._session import Session
+from ragloom.cli import Command, Session, json_option, print_json
+from ragloom.cli._options import part_options
+from ragloom.spelling import counted
 
 if TYPE_CHECKING:
     from ragloom.types import Chunk, Document, Json
@@ -33,7 +33,6 @@ Examples:
 @click.option("--documents", is_flag=True, help="Show what the loader made of each file instead.")
 @part_options
 @json_option
-@common_options
 @click.pass_context
 def command(
     context: click.Context,
@@ -49,7 +48,6 @@ def command(
 
     With --json a line for each chunk: path, span, lines, bytes, headings, tokens, text.
     """
-    from ragloom.cli._output import print_json
     from ragloom.cli._spaces import with_parts
 
     session: Session = context.obj
@@ -68,7 +66,7 @@ def command(
         else:
             for chunk in chunks:
                 path = " > ".join(chunk.headings)
-                head = f"{chunk.uri}:{chunk.lines.start}-{chunk.lines.end} {chunk.tokens} tokens"
+                head = f"{chunk.uri}:{chunk.lines.start}-{chunk.lines.end} {counted(chunk.tokens, 'token')}"
                 click.echo(f"{head} {path}".rstrip())
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import click
 
-from ragloom.cli._group import Command
-from ragloom.cli._options import common_options
+from ragloom.cli import Command
 
 __all__ = ["command"]
 
@@ -24,7 +23,6 @@ Examples:
   ragloom completion fish > ~/.config/fish/completions/ragloom.fish""",
 )
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
-@common_options
 @click.pass_context
 def command(context: click.Context, shell: str) -> None:
     """Print the script that completes commands, options, spaces and parts in a shell."""

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from ragloom.cli._group import Command
-from ragloom.cli._options import common_options, json_option
-from ragloom.cli._session import Session
+from ragloom.cli import Command, Session, json_option, print_json, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,7 +31,6 @@ Examples:
   ragloom config --json | jq '.[] | select(.origin != "default")'""",
 )
 @json_option
-@common_options
 @click.pass_obj
 def command(session: Session, *, as_json: bool) -> None:
     """Show every effective setting and where its value came from.
@@ -43,7 +40,6 @@ def command(session: Session, *, as_json: bool) -> None:
     """
     from pathlib import Path
 
-    from ragloom.cli._output import print_json, print_table
     from ragloom.config import load_settings
 
     root = Path(session.folder).resolve()

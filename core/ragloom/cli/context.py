@@ -6,15 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ragloom.cli._group import Command
-from ragloom.cli._options import (
-    common_options,
-    json_option,
-    reranker_option,
-    space_option,
-    where_option,
-)
-from ragloom.cli._session import Session, is_terminal, printable
+from ragloom.cli import Command, Session, json_option, print_json, print_text
+from ragloom.cli._options import SHARE, reranker_option, space_option, where_option
 
 if TYPE_CHECKING:
     from ragloom.context import Strategy
@@ -58,7 +51,7 @@ Examples:
 @click.option(
     "--min-relevance",
     metavar="SHARE",
-    type=click.FloatRange(0, 1),
+    type=SHARE,
     help="Leave out what is less relevant than this, 0 to 1.",
 )
 @click.option(
@@ -94,7 +87,6 @@ Examples:
 )
 @reranker_option
 @json_option
-@common_options
 @click.pass_obj
 def command(  # noqa: PLR0913 - one parameter an option
     session: Session,
@@ -121,7 +113,6 @@ def command(  # noqa: PLR0913 - one parameter an option
     that model: the passages in the system prompt, as quoted data, and the question. Nothing found is
     no error: stderr says why.
     """
-    from ragloom.cli._output import print_json
     from ragloom.cli._spaces import choose_space, with_parts
     from ragloom.cli.search import bring_up_to_date
     from ragloom.counting import counter as counter_named
@@ -151,7 +142,7 @@ def command(  # noqa: PLR0913 - one parameter an option
         print_json(_request(formatter, query, context, model))
     else:
         text = context.text or formatter.render(context)
-        click.echo(printable(text) if is_terminal() else text, nl=False)
+        print_text(text, nl=False)
     if context.reason:
         session.note(f"nothing to show: {context.reason}")
     if session.verbosity > 0:

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from ragloom.cli._group import Command
-from ragloom.cli._options import common_options, json_option
-from ragloom.cli._session import Session
+from ragloom.cli import SHARE, Command, Session, json_option, print_json, print_table, progress
+from ragloom.spelling import counted
 
 if TYPE_CHECKING:
     from ragloom.evaluation import Collection, Comparison, Evaluation, Measurement
@@ -43,7 +42,7 @@ Examples:
     multiple=True,
     help="Compare with this mode, query by query; repeatable.",
 )
-@click.option("--min-relevance", type=click.FloatRange(0, 1), help="The gate to measure.")
+@click.option("--min-relevance", type=SHARE, help="The gate to measure.")
 @click.option(
     "--off-topic",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
@@ -55,7 +54,6 @@ Examples:
     "--run", type=click.Path(dir_okay=False, path_type=Path), help="Write a TREC run file."
 )
 @json_option
-@common_options
 @click.pass_obj
 def command(
     session: Session,
@@ -83,8 +81,6 @@ def command(
         _refuse_options(click.get_current_context(), offered[0])
         _measure(session, folder, *offered, as_json=as_json)
         return
-    from ragloom.cli._output import print_json, print_table
-    from ragloom.cli._progress import progress
     from ragloom.evaluation import (
         compare,
         evaluate,
@@ -140,7 +136,7 @@ def command(
         f"something ({gate.injection_rate:.1%}); {gate.kept} of {gate.answerable} answerable queries "
         f"kept an answer ({gate.kept_rate:.1%})"
     )
-    session.note(f"{main.chunks} chunks, indexed in {index_seconds:.1f} s")
+    session.note(f"{counted(main.chunks, 'chunk')}, indexed in {index_seconds:.1f} s")
 
 
 def _read(session: Session, folder: Path, split: str) -> Collection:
@@ -181,8 +177,6 @@ def _refuse_options(context: click.Context, name: str) -> None:
 def _measure(
     session: Session, folder: Path, name: str, spec: EvaluationSpec, *, as_json: bool
 ) -> None:
-    from ragloom.cli._output import print_json, print_table
-    from ragloom.cli._progress import progress
 
     measure = _load(spec)
     collection = folder.resolve().name
@@ -213,8 +207,8 @@ def _measure(
     for note in measured.notes:
         session.note(note)
     session.note(
-        f"{spec.summary}: {len(measured.latency_ms)} questions, {measured.chunks} chunks, "
-        f"indexed in {measured.index_seconds:.1f} s"
+        f"{spec.summary}: {counted(len(measured.latency_ms), 'question')}, "
+        f"{counted(measured.chunks, 'chunk')}, indexed in {measured.index_seconds:.1f} s"
     )
 
 

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ragloom.cli._group import Command
-from ragloom.cli._options import common_options, json_option, space_option, where_option
-from ragloom.cli._session import Session
+from ragloom.cli import Command, Session, json_option, print_json, print_table
+from ragloom.cli._options import SHARE, space_option, where_option
 
 if TYPE_CHECKING:
     from ragloom.explaining import HitExplanation
@@ -30,7 +29,7 @@ Examples:
 @click.argument("query")
 @click.option("--expect", metavar="PATH", help="A file that should have been found.")
 @click.option("-k", "--top-k", type=click.IntRange(min=1), help="Hits at the most.")
-@click.option("--min-relevance", type=click.FloatRange(0, 1), help="The gate.")
+@click.option("--min-relevance", type=SHARE, help="The gate.")
 @click.option(
     "--mode", type=click.Choice(["hybrid", "rrf", "dense", "lexical"]), help="How to search."
 )
@@ -43,7 +42,6 @@ Examples:
 @where_option
 @space_option
 @json_option
-@common_options
 @click.pass_obj
 def command(
     session: Session,
@@ -63,7 +61,6 @@ def command(
     Each line gives the place in the order, by meaning and by words, the relevance, and the
     verdict. The index is asked as it is.
     """
-    from ragloom.cli._output import print_json, print_table
     from ragloom.cli._spaces import choose_space
     from ragloom.explaining import explain
 

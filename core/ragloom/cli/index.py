@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ragloom.cli import Command, Session, json_option, print_json
 from ragloom.cli._edge import FAILED, OK
-from ragloom.cli._group import Command
-from ragloom.cli._options import common_options, json_option, part_options, space_option
-from ragloom.cli._session import Session
+from ragloom.cli._options import part_options, space_option
 
 if TYPE_CHECKING:
     from ragloom.types import IndexReport, Json
@@ -34,7 +33,6 @@ Examples:
 @click.option("--strict", is_flag=True, help="Exit with 1 when any file could not be indexed.")
 @part_options
 @json_option
-@common_options
 @click.pass_obj
 def command(
     session: Session,
@@ -57,7 +55,6 @@ def command(
     Without PATHs, every space of the settings is indexed; where there is none, what was indexed
     before or else the whole workspace.
     """
-    from ragloom.cli._output import print_json
     from ragloom.cli._refresh import failures, refresh, summary
     from ragloom.cli._spaces import choose_spaces, with_parts
 

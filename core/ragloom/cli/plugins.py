@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ragloom.cli._group import Command
-from ragloom.cli._options import common_options, json_option
-from ragloom.cli._session import Session
+from ragloom.cli import Group, Session, json_option, print_json, print_table
 
 if TYPE_CHECKING:
     from ragloom._host import PluginInfo
@@ -21,18 +19,9 @@ _STANDARD = "pip install 'ragloom[standard]'"
 _KINDS = ("store", "loader", "chunker", "embedder", "formatter", "reranker")
 
 
-class _Plugins(Command, click.Group):
-    """Lists without a sub-command; its help shows both."""
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The options, then the commands."""
-        super().format_options(ctx, formatter)
-        self.format_commands(ctx, formatter)
-
-
 @click.group(
     "plugins",
-    cls=_Plugins,
+    cls=Group,
     invoke_without_command=True,
     subcommand_metavar="[COMMAND]",
     short_help="List the plugins, what they provide and what is missing.",
@@ -45,7 +34,6 @@ Examples:
   ragloom plugins new rst --kind loader""",
 )
 @json_option
-@common_options
 @click.pass_context
 def command(ctx: click.Context, *, as_json: bool) -> None:
     """List the plugins: name, distribution, version, status, and the parts that they provide.
@@ -55,7 +43,6 @@ def command(ctx: click.Context, *, as_json: bool) -> None:
     """
     if ctx.invoked_subcommand is not None:
         return
-    from ragloom.cli._output import print_json, print_table
 
     session = ctx.ensure_object(Session)
     found = session.host().plugins()
@@ -82,7 +69,6 @@ def command(ctx: click.Context, *, as_json: bool) -> None:
 
 @command.command(
     "check",
-    cls=Command,
     short_help="Hold an installed plugin to the contract.",
     epilog="""\b
 Examples:
@@ -115,7 +101,6 @@ Examples:
     multiple=True,
     help="A rule that a part knowingly breaks, and why: it must fail then. May be given more than once.",
 )
-@common_options
 @click.pass_context
 def check(
     ctx: click.Context,
@@ -147,7 +132,6 @@ def check(
 
 @command.command(
     "new",
-    cls=Command,
     short_help="Begin a plugin: a package that passes its own tests.",
     epilog="""\b
 Examples:
@@ -165,7 +149,6 @@ Examples:
     show_default=True,
     help="Where the package's folder is made.",
 )
-@common_options
 @click.pass_obj
 def new(session: Session, *, name: str, kind: str, folder: str) -> None:
     """Write a complete package 'ragloom-NAME': entry point, code that works, contract test, README, CI.

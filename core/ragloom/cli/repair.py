@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from ragloom.cli._group import Command
-from ragloom.cli._options import common_options, json_option, space_option
-from ragloom.cli._session import Session
+from ragloom.cli import Command, Session, json_option, print_json, progress
+from ragloom.cli._options import space_option
+from ragloom.spelling import counted
 
 __all__ = ["command"]
 
@@ -23,7 +23,6 @@ Examples:
 @click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path())
 @space_option
 @json_option
-@common_options
 @click.pass_obj
 def command(
     session: Session, *, paths: tuple[str, ...], space_name: str | None, as_json: bool
@@ -33,8 +32,6 @@ def command(
     Nothing is embedded again, and what is damaged is kept aside, never deleted. Without PATHs or
     --space, every space is repaired.
     """
-    from ragloom.cli._output import print_json
-    from ragloom.cli._progress import progress
     from ragloom.cli._spaces import choose_spaces
 
     for space in choose_spaces(session.workspace(), space_name, paths):
@@ -43,4 +40,4 @@ def command(
         if as_json:
             print_json({"space": space.name, "chunks": chunks})
         elif not session.quiet:
-            click.echo(f"{space.name}: {chunks} chunks are in place")
+            click.echo(f"{space.name}: {counted(chunks, 'chunk')} in place")

@@ -6,19 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ragloom.cli._group import Command
-from ragloom.cli._options import (
-    common_options,
-    json_option,
-    part_options,
-    reranker_option,
-    space_option,
-    where_option,
-)
-from ragloom.cli._session import Session, is_terminal
+from ragloom.cli import Command, Session, json_option, print_json, search_json
+from ragloom.cli._options import SHARE, part_options, reranker_option, space_option, where_option
+from ragloom.cli._session import is_terminal
 
 if TYPE_CHECKING:
-    from ragloom.types import Condition, Hit, Json, SearchResult
+    from ragloom.types import Condition, SearchResult
     from ragloom.workspace import Space
 
 __all__ = ["bring_up_to_date", "command"]
@@ -46,7 +39,7 @@ Examples:
 @click.option(
     "--min-relevance",
     metavar="SHARE",
-    type=click.FloatRange(0, 1),
+    type=SHARE,
     help="Leave out what is less relevant than this, 0 to 1.",
 )
 @click.option(
@@ -63,7 +56,6 @@ Examples:
 @part_options
 @reranker_option
 @json_option
-@common_options
 @click.pass_obj
 def command(  # noqa: PLR0913 - one parameter an option
     session: Session,
@@ -101,7 +93,7 @@ def command(  # noqa: PLR0913 - one parameter an option
             query, top_k=top_k, min_relevance=min_relevance, mode=mode, where=where
         )
         if as_json:
-            _print_json(result)
+            print_json(search_json(result))
         else:
             _print_hits(session, space, result)
     if result.reason:
@@ -110,7 +102,7 @@ def command(  # noqa: PLR0913 - one parameter an option
 
 
 def bring_up_to_date(session: Session, space: Space) -> None:
-    """Index what changed; where another run holds the index for long, ask it as it is."""
+    """Index what changed; where the index is held for long or cannot be written, ask it as it is."""
     from ragloom.cli._refresh import refresh, summary
     from ragloom.errors import StoreLockedError
     from ragloom.snapshot import current_generation
@@ -118,10 +110,11 @@ def bring_up_to_date(session: Session, space: Space) -> None:
     indexed = current_generation(space.directory) > 0
     try:
         report = refresh(session, space, timeout=_PATIENCE if indexed else None)
-    except StoreLockedError as error:
+    except (StoreLockedError, OSError) as error:
         if not indexed:
             raise
-        session.warn(f"{error}; meanwhile the last index answers")
+        why = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else error
+        session.warn(f"{why}; meanwhile the last index answers")
         return
     if report.added or report.updated or report.removed:
         session.note(f"indexed {summary(report)}", dim=True)
@@ -149,37 +142,3 @@ def _print_hits(session: Session, space: Space, result: SearchResult) -> None:
         path = shown_path(hit.chunk.uri, root)
         for line in lines_of(hit, path, mark, width=width, scores=session.verbosity > 0):
             click.echo(line)
-
-
-def _print_json(result: SearchResult) -> None:
-    from ragloom.cli._output import print_json
-
-    print_json(
-        {
-            "query": result.query,
-            "space": result.space,
-            "reason": result.reason,
-            "hits": [_hit(rank, hit) for rank, hit in enumerate(result.hits, 1)],
-        }
-    )
-
-
-def _hit(rank: int, hit: Hit) -> Json:
-    chunk = hit.chunk
-    return {
-        "rank": rank,
-        "score": round(hit.score, 6),
-        "relevance": round(hit.relevance, 6),
-        "cosine": None if hit.cosine is None else round(hit.cosine, 6),
-        "lexical": None if hit.lexical is None else round(hit.lexical, 6),
-        "path": chunk.uri,
-        "start_line": chunk.lines.start,
-        "end_line": chunk.lines.end,
-        "start_byte": chunk.bytes.start,
-        "end_byte": chunk.bytes.end,
-        "span": list(chunk.span),
-        "headings": list(chunk.headings),
-        "text": chunk.text,
-        "metadata": chunk.metadata,
-        "stale": hit.stale,
-    }

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ragloom.cli import Command, Session, json_option, print_json, print_table
 from ragloom.cli._edge import FAILED, OK
-from ragloom.cli._group import Command
-from ragloom.cli._options import common_options, json_option, space_option
-from ragloom.cli._session import Session
+from ragloom.cli._options import space_option
 
 if TYPE_CHECKING:
     from ragloom.cli._drift import Drift
@@ -32,7 +31,6 @@ Examples:
 )
 @space_option
 @json_option
-@common_options
 @click.pass_obj
 def command(session: Session, *, space_name: str | None, as_json: bool) -> int:
     """Show what is indexed: files, chunks, size, age, the parts, and what has changed since.
@@ -40,7 +38,7 @@ def command(session: Session, *, space_name: str | None, as_json: bool) -> int:
     Neither the store nor the model is opened.
     """
     from ragloom.cli._drift import drift
-    from ragloom.cli._output import print_json, print_table, size, span_of_time
+    from ragloom.cli._output import size, span_of_time
     from ragloom.cli._spaces import choose_spaces
     from ragloom.errors import RagloomError
 

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ragloom.cli._group import Command
-from ragloom.cli._options import common_options, json_option, space_option
-from ragloom.cli._session import Session, on_one_line
+from ragloom.cli import Command, Session, json_option, on_one_line, print_json, progress
+from ragloom.cli._options import space_option
 
 if TYPE_CHECKING:
     from ragloom.types import Json, VerifyReport
@@ -27,15 +26,12 @@ Examples:
 )
 @space_option
 @json_option
-@common_options
 @click.pass_context
 def command(context: click.Context, *, space_name: str | None, as_json: bool) -> None:
     """Read every indexed file again and prove each chunk: its text, lines and bytes.
 
     Exit code 1 when a chunk is no longer what its file says; 'ragloom index' brings it up to date.
     """
-    from ragloom.cli._output import print_json
-    from ragloom.cli._progress import progress
     from ragloom.cli._spaces import choose_spaces
 
     session: Session = context.obj

@@ -4,7 +4,7 @@ A space's folder holds::
 
     CURRENT            the name of the generation that answers, replaced in one step
     gen-000007/
-        meta.json      format, counts, and the fingerprints of the parts that made it
+        meta.json      format, counts, the fingerprints of the parts that made it, checksums
         files.json     the manifest: every file, its fingerprint, hash and metadata
         vectors.npy    (n, d) float32, memory-mapped
         chunks.jsonl   a chunk a line; chunks.npy holds the n + 1 offsets of the lines
@@ -15,7 +15,15 @@ Rows are in the order of their serial numbers, which a chunk keeps from one gene
 the lexical index names rows that need not be renumbered.
 """
 
-from ragloom.snapshot.publish import NewRow, current_generation, publish
-from ragloom.snapshot.reading import Snapshot
+from ragloom.snapshot.publish import NewRow, current_generation, keep_aside, publish, set_aside
+from ragloom.snapshot.reading import Snapshot, last_meta
 
-__all__ = ["NewRow", "Snapshot", "current_generation", "publish"]
+__all__ = [
+    "NewRow",
+    "Snapshot",
+    "current_generation",
+    "keep_aside",
+    "last_meta",
+    "publish",
+    "set_aside",
+]

@@ -10,9 +10,11 @@ from __future__ import annotations
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from math import log
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import numpy as np
@@ -112,14 +114,27 @@ def _link_or_copy(source: Path, target: Path) -> None:
         shutil.copyfile(source, target)
 
 
+@contextmanager
+def _lockable(directory: Path) -> Iterator[Path]:
+    """Where tantivy may open an index: it locks even what it only reads, by a file beside it."""
+    if os.access(directory, os.W_OK):
+        yield directory
+        return
+    with TemporaryDirectory(prefix="ragloom-") as folder:
+        for entry in directory.iterdir():
+            (Path(folder) / entry.name).symlink_to(entry.resolve())
+        yield Path(folder)
+
+
 class LexicalIndex:
     """The read side: opened once, asked many times."""
 
     def __init__(self, directory: Path) -> None:
-        self._index = tantivy.Index.open(str(directory))
         self._stemmer = _stemmer()
-        self._index.register_tokenizer(_ANALYZER, self._stemmer)
-        self._searcher = self._index.searcher()
+        with _lockable(directory) as place:
+            self._index = tantivy.Index.open(str(place))
+            self._index.register_tokenizer(_ANALYZER, self._stemmer)
+            self._searcher = self._index.searcher()
         self._schema = self._index.schema
 
     def stems(self, text: str) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,12 +15,20 @@ import numpy as np
 import numpy.typing as npt
 
 from ragloom._manifest import FileEntry, write_files
+from ragloom.errors import StoreDamagedError
 from ragloom.protocols import Embeddings
 from ragloom.snapshot.lexical import LexicalDocument, update_lexical
-from ragloom.snapshot.reading import FORMAT, Meta, Snapshot, chunk_line
+from ragloom.snapshot.reading import (
+    FORMAT,
+    Meta,
+    Snapshot,
+    checksum,
+    chunk_line,
+    current_name,
+)
 from ragloom.types import Chunk
 
-__all__ = ["NewRow", "current_generation", "publish"]
+__all__ = ["NewRow", "current_generation", "keep_aside", "publish", "set_aside"]
 
 _COPY_ROWS = 4096
 _KEPT_GENERATIONS = 2  # the one that answers and the one before it, which readers may still open
@@ -77,11 +86,10 @@ def publish(
     Returns:
         The generation's number.
     """
-    generation = current_generation(space_directory) + 1
+    generation = _last_generation(space_directory) + 1
     target = space_directory / f"gen-{generation:06d}"
     building = space_directory / f"gen-{generation:06d}.tmp"
-    for leftover in (building, target):
-        shutil.rmtree(leftover, ignore_errors=True)
+    shutil.rmtree(building, ignore_errors=True)
     building.mkdir(parents=True)
 
     changed = {} if previous is None else _places(previous, rows)
@@ -119,6 +127,11 @@ def publish(
         embedder=embedder,
         store=store,
         created=time.time(),
+        checksums={
+            path.relative_to(building).as_posix(): checksum(path)
+            for path in sorted(building.rglob("*"))
+            if path.is_file()
+        },
     )
     (building / "meta.json").write_text(json.dumps(asdict(meta)), encoding="utf-8")
     _sync_tree(building)
@@ -126,6 +139,34 @@ def publish(
     _replace(space_directory / "CURRENT", f"gen-{generation:06d}\n")
     _remove_old(space_directory, generation)
     return generation
+
+
+def keep_aside(path: Path) -> Path:
+    """Move what is damaged out of the way, beside itself, and say where it is."""
+    aside = path.with_name(f"{path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}")
+    path.rename(aside)
+    return aside
+
+
+def set_aside(space_directory: Path) -> Path | None:
+    """Keep the generation that answers aside, or a pointer that names none; None where it is gone.
+
+    Until :func:`publish` makes another one, readers are told that the space is damaged.
+    """
+    pointer = space_directory / "CURRENT"
+    try:
+        damaged = space_directory / (current_name(space_directory) or pointer.name)
+    except StoreDamagedError:
+        damaged = pointer
+    return keep_aside(damaged) if damaged.exists() else None
+
+
+def _last_generation(space_directory: Path) -> int:
+    """The highest number so far: one that was set aside is not used again, so that readers see it."""
+    found = (
+        re.match(r"gen-(\d+)(?!.*\.tmp)", entry.name) for entry in space_directory.glob("gen-*")
+    )
+    return max((int(match[1]) for match in found if match), default=0)
 
 
 def _entry(

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import json
 import mmap
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from tokenize import TokenError
+from zipfile import BadZipFile
+from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
@@ -18,15 +23,27 @@ from ragloom.protocols import Embeddings
 from ragloom.snapshot.lexical import LexicalIndex
 from ragloom.types import Chunk, Lines, Span
 
-__all__ = ["FORMAT", "Meta", "Snapshot", "chunk_line"]
+__all__ = ["FORMAT", "Meta", "Snapshot", "checksum", "chunk_line", "current_name", "last_meta"]
 
 FORMAT = 1
 _ATTEMPTS = 5
+_MAPPED = frozenset({"chunks.jsonl", "vectors.npy"})  # too large to be read whole at every opening
+_READ_AT_ONCE = 1 << 20  # bytes
+_UNREADABLE = (
+    *(OSError, EOFError, BadZipFile, RecursionError),
+    *(
+        ValueError,
+        TypeError,
+        LookupError,
+        SyntaxError,
+        TokenError,
+    ),  # the last two from numpy's headers
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Meta:
-    """What a generation says of itself."""
+    """What a generation says of itself; ``checksums`` holds the CRC-32 of every other file."""
 
     format: int
     generation: int
@@ -36,6 +53,7 @@ class Meta:
     embedder: str
     store: str
     created: float
+    checksums: Mapping[str, int] = field(default_factory=dict)
 
 
 def chunk_line(chunk: Chunk) -> bytes:
@@ -60,8 +78,9 @@ class Snapshot:
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        try:
-            self.meta: Meta = Meta(**json.loads((directory / "meta.json").read_bytes()))
+        with self._named_damage():
+            self.meta: Meta = _read_meta(directory)
+            self._compare(self.meta.checksums.keys() - _MAPPED)
             self.vectors: Embeddings = np.load(directory / "vectors.npy", mmap_mode="r")
             self._offsets = np.load(directory / "chunks.npy", mmap_mode="r")
             with np.load(directory / "columns.npz") as columns:
@@ -73,11 +92,11 @@ class Snapshot:
                 self._lines = (
                     mmap.mmap(lines.fileno(), 0, access=mmap.ACCESS_READ) if len(self.ids) else b""
                 )
+            shape = (self.meta.rows, self.meta.dimension)
+            if self.vectors.shape != shape or len(self._lines) != self._offsets[-1]:
+                raise ValueError(f"it does not hold {shape[0]} chunks with vectors of {shape[1]}")
             self._manifest = (directory / "files.json").read_bytes()
             self.lexical: LexicalIndex = LexicalIndex(directory / "lexical")
-        except (OSError, ValueError, KeyError, TypeError, EOFError) as error:
-            message = f"snapshot {directory} does not open ({error}): run 'ragloom repair'"
-            raise StoreDamagedError(message) from error
 
     @classmethod
     def open_current(cls, space_directory: Path) -> Snapshot:
@@ -87,14 +106,14 @@ class Snapshot:
             NotIndexedError: There is none yet.
             StoreDamagedError: It does not open.
         """
-        name = _current(space_directory)
+        name = current_name(space_directory)
         for attempt in range(_ATTEMPTS):
             if name is None:
                 break
             try:
                 return cls(space_directory / name)
             except StoreDamagedError:
-                newer = _current(space_directory)
+                newer = current_name(space_directory)
                 if newer == name or attempt == _ATTEMPTS - 1:
                     raise
                 name = newer  # replaced while it was being opened
@@ -105,10 +124,32 @@ class Snapshot:
         """Chunks in the generation."""
         return self.meta.rows
 
+    def check(self) -> None:
+        """Compare those files, too, that are opened without being read.
+
+        Raises:
+            StoreDamagedError: One is not as it was written.
+        """
+        with self._named_damage():
+            self._compare(self.meta.checksums.keys() & _MAPPED)
+
+    def _compare(self, names: Iterable[str]) -> None:
+        for name in sorted(names):
+            if checksum(self.directory / name) != self.meta.checksums[name]:
+                raise ValueError(f"{name} is not as it was written")
+
+    @contextmanager
+    def _named_damage(self) -> Iterator[None]:
+        try:
+            yield
+        except _UNREADABLE as error:
+            raise _damaged(self.directory, error) from error
+
     @cached_property
     def files(self) -> Mapping[str, FileEntry]:
         """The manifest, by uri."""
-        return read_files(self._manifest)
+        with self._named_damage():
+            return read_files(self._manifest)
 
     @cached_property
     def uris(self) -> Sequence[str]:
@@ -126,9 +167,10 @@ class Snapshot:
 
     def chunk(self, row: int) -> Chunk:
         """The chunk in a row."""
-        text, context, (s0, s1, l0, l1, b0, b1), ordinal, tokens, headings = json.loads(
-            self.line(row)
-        )
+        with self._named_damage():
+            text, context, (s0, s1, l0, l1, b0, b1), ordinal, tokens, headings = json.loads(
+                self.line(row)
+            )
         uri = self.uris[self.file_of_row[row]]
         return Chunk(
             id=self.ids[row].decode("ascii"),
@@ -161,9 +203,47 @@ class Snapshot:
         return scores
 
 
-def _current(space_directory: Path) -> str | None:
-    """The folder that ``CURRENT`` names."""
+def checksum(path: Path) -> int:
+    """The CRC-32 of a file."""
+    value = 0
+    with path.open("rb") as stream:
+        while block := stream.read(_READ_AT_ONCE):
+            value = crc32(block, value)
+    return value
+
+
+def current_name(space_directory: Path) -> str | None:
+    """The folder that ``CURRENT`` names; None where there is no generation yet.
+
+    Raises:
+        StoreDamagedError: It names none.
+    """
+    path = space_directory / "CURRENT"
     try:
-        return (space_directory / "CURRENT").read_text("ascii").strip()
+        name = path.read_bytes().strip()
     except FileNotFoundError:
         return None
+    if not re.fullmatch(rb"gen-\d+", name):
+        raise _damaged(path, "it names no generation")
+    return name.decode("ascii")
+
+
+def last_meta(space_directory: Path) -> Meta | None:
+    """What the newest generation that still can says of itself."""
+    for path in sorted(space_directory.glob("gen-*/meta.json"), reverse=True):
+        try:
+            return _read_meta(path.parent)
+        except _UNREADABLE:
+            continue
+    return None
+
+
+def _read_meta(directory: Path) -> Meta:
+    return Meta(**json.loads((directory / "meta.json").read_bytes()))
+
+
+def _damaged(path: Path, why: object) -> StoreDamagedError:
+    return StoreDamagedError(
+        f"{path} is damaged ({' '.join(str(why).split())}): index again, with 'ragloom index' or the "
+        "command of the plugin whose space it is, and it is made anew"
+    )

@@ -3,68 +3,40 @@
 from __future__ import annotations
 
 import json
-import sys
+import logging
 from collections.abc import Iterator
 from dataclasses import fields
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, cast
 
 import click
 
+from ragloom import RagloomError
+from ragloom.cli import (
+    Group,
+    Session,
+    json_option,
+    on_one_line,
+    print_json,
+    print_text,
+    search_json,
+)
+from ragloom.spelling import counted
+
 if TYPE_CHECKING:
-    from ragloom import Hit, Json, PluginHost
-    from ragloom.types import IndexReport, SearchResult
+    from ragloom import Json
+    from ragloom.types import IndexReport
     from ragloom_agents.agents import Agents
     from ragloom_agents.settings import AgentsSettings
 
 __all__ = ["agents"]
 
+_LOG = logging.getLogger("ragloom")
 _NAMED = 20  # documents that are named on stderr when they are not in the prompt
-
-
-class _Session(Protocol):
-    """What ``ragloom`` hands to its commands."""
-
-    folder: str
-    config: str | None
-
-    def start(self, context: click.Context) -> None: ...
-
-    def host(self) -> PluginHost: ...
-
-    def note(self, message: str) -> None: ...
-
-    def warn(self, message: str) -> None: ...
-
-
-class _Command(click.Command):
-    """A command that also takes, after its name, the options that every command of ragloom takes."""
-
-    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Its own parameters, then those that the program shares with its commands."""
-        root = ctx.find_root().command
-        own = super().get_params(ctx)
-        if root is self:
-            return own
-        return own + [one for one in root.params if not one.expose_value and not one.is_eager]
-
-    def invoke(self, ctx: click.Context) -> object:
-        """Set up logging and colours as the options say, then run."""
-        cast("_Session", ctx.obj).start(ctx)
-        return super().invoke(ctx)
-
-
-class _Group(click.Group):
-    """A group of such commands."""
-
-    command_class = _Command
-
-
-json_option = click.option("--json", "as_json", is_flag=True, help="Print stable JSON.")
 
 
 @click.group(
     "agents",
-    cls=_Group,
+    cls=Group,
     short_help="Agents with documents of their own.",
     epilog="""\b
 Examples:
@@ -77,41 +49,49 @@ def agents() -> None:
     """Show, index and ask the agents that agents.yaml names."""
 
 
-def _opened(session: _Session) -> Agents:
+def _opened(session: Session) -> Agents:
     from ragloom_agents.agents import Agents
 
     return Agents.open(session.folder, config=session.config, host=session.host())
 
 
-def _print_json(value: Json) -> None:
-    unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
-    click.echo(json.dumps(value, ensure_ascii=not unicode, allow_nan=False))
-
-
-@agents.command("list", short_help="List the agents.")
+@agents.command(
+    "list",
+    short_help="List the agents.",
+    epilog="""\b
+Examples:
+  ragloom agents list
+  ragloom agents list --json | jq '.[] | select(.tool)'""",
+)
 @json_option
 @click.pass_obj
-def list_agents(session: _Session, *, as_json: bool) -> None:
-    """List the agents, one a line: id, strategy, tool, chunks indexed, sources."""
+def list_agents(session: Session, *, as_json: bool) -> None:
+    """List the agents, one a line: id, strategy, tool, chunks indexed or what is wrong, sources."""
     opened = _opened(session)
     rows = [_row(opened, agent_id) for agent_id in opened.settings.agents]
     if as_json:
-        _print_json(rows)
+        print_json(rows)
         return
     if not rows:
         session.note("no agents: neither agents.yaml nor ragloom.yaml names any")
     for row in rows:
-        indexed = "not indexed" if row["chunks"] is None else f"{row['chunks']} chunks"
+        chunks = cast("int | None", row["chunks"])
+        indexed = "not indexed" if chunks is None else counted(chunks, "chunk")
         tool = "rag_search" if row["tool"] else "-"
         sources = ", ".join(cast("list[str]", row["sources"]))
-        click.echo("\t".join([str(row["id"]), str(row["strategy"]), tool, indexed, sources]))
+        line = (str(row["id"]), str(row["strategy"]), tool, str(row["error"] or indexed), sources)
+        click.echo("\t".join(map(on_one_line, line)))
 
 
 def _row(opened: Agents, agent_id: str) -> dict[str, Json]:
     agent = opened.settings.agent(agent_id)
     chunks: int | None = None
-    if opened.index.has_index(agent_id):
-        chunks = len(opened.index.spaces.space(agent_id).snapshot())
+    problem: str | None = None
+    try:
+        if opened.index.has_index(agent_id):
+            chunks = len(opened.index.spaces.space(agent_id).snapshot())
+    except RagloomError as error:
+        problem = str(error)
     return {
         "id": agent_id,
         "description": agent.description,
@@ -119,26 +99,34 @@ def _row(opened: Agents, agent_id: str) -> dict[str, Json]:
         "tool": agent.searches,
         "sources": list(agent.docs.sources),
         "chunks": chunks,
+        "error": problem,
     }
 
 
-@agents.command("show", short_help="Show settings and where each came from.")
+@agents.command(
+    "show",
+    short_help="Show settings and where each came from.",
+    epilog="""\b
+Examples:
+  ragloom agents show awscli""",
+)
 @click.argument("agent_id", metavar="ID")
 @json_option
 @click.pass_obj
-def show(session: _Session, *, agent_id: str, as_json: bool) -> None:
+def show(session: Session, *, agent_id: str, as_json: bool) -> None:
     """Show an agent's effective settings and where each came from."""
     opened = _opened(session)
     values = list(_values(opened.settings, agent_id))
     values.append(("rag.place", _place(opened, agent_id), "worked out"))
     if as_json:
-        _print_json(
+        print_json(
             [{"key": key, "value": value, "origin": origin} for key, value, origin in values]
         )
         return
     for key, value, origin in values:
         shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        click.echo(f"{key}\t{' '.join(shown.split())}\t{origin}")
+        line = (key, " ".join(shown.split()), origin)
+        click.echo("\t".join(map(on_one_line, line)))
 
 
 def _values(settings: AgentsSettings, agent_id: str) -> Iterator[tuple[str, Json, str]]:
@@ -162,16 +150,23 @@ def _place(opened: Agents, agent_id: str) -> str:
     return str(options.get("path") or options.get("uri") or space.directory)
 
 
-@agents.command("prompt", short_help="Print the system prompt that would be sent.")
+@agents.command(
+    "prompt",
+    short_help="Print the system prompt that would be sent.",
+    epilog="""\b
+Examples:
+  ragloom agents prompt awscli > system.txt
+  ragloom agents prompt awscli --json | jq .tokens""",
+)
 @click.argument("agent_id", metavar="ID")
 @json_option
 @click.pass_obj
-def prompt(session: _Session, *, agent_id: str, as_json: bool) -> None:
+def prompt(session: Session, *, agent_id: str, as_json: bool) -> None:
     """Print the system prompt that would be sent; stderr names what it leaves out."""
     made = _opened(session).prompt(agent_id)
     if as_json:
         left_out = [{"path": item.path, "reason": item.reason} for item in made.left_out]
-        _print_json(
+        print_json(
             {
                 "text": made.text,
                 "strategy": made.strategy,
@@ -183,31 +178,48 @@ def prompt(session: _Session, *, agent_id: str, as_json: bool) -> None:
             }
         )
         return
-    click.echo(made.text)
+    print_text(made.text)
     for item in made.left_out[:_NAMED]:
         session.warn(f"{item.path}: not in the prompt: {item.reason}")
     if len(made.left_out) > _NAMED:
         session.warn(f"and {len(made.left_out) - _NAMED} more: --json names all of them")
 
 
-@agents.command("index", short_help="Bring indexes up to date.")
+@agents.command(
+    "index",
+    short_help="Bring indexes up to date.",
+    epilog="""\b
+Examples:
+  ragloom agents index
+  ragloom agents index awscli --json""",
+)
 @click.argument("agent_ids", metavar="[ID]...", nargs=-1)
 @json_option
 @click.pass_obj
-def index(session: _Session, *, agent_ids: tuple[str, ...], as_json: bool) -> None:
-    """Bring the index of each agent up to date; without an ID, of all that have rag_search."""
+def index(session: Session, *, agent_ids: tuple[str, ...], as_json: bool) -> None:
+    """Bring the index of each agent up to date; without an ID, of all that have rag_search.
+
+    One that fails is named and does not stop the others.
+    """
     opened = _opened(session)
+    for agent_id in agent_ids:
+        opened.settings.agent(agent_id)  # raises where there is none, before any is indexed
     failed = False
     for agent_id in agent_ids or [one for one in opened.settings.agents if opened.has_tool(one)]:
-        report = opened.index.ensure(agent_id)
+        try:
+            report = opened.index.ensure(agent_id)
+        except (RagloomError, OSError) as error:
+            _LOG.error("%s: not indexed: %s", agent_id, error)
+            failed = True
+            continue
         failed = failed or bool(report.failed)
         if as_json:
-            _print_json({"agent": agent_id, **_report(report)})
+            print_json({"agent": agent_id, **_report(report)})
         else:
             click.echo(
-                f"{agent_id}: {len(report.added)} added, {len(report.updated)} updated, "
-                f"{len(report.removed)} removed, {report.unchanged} unchanged; {report.chunks} "
-                f"chunks, {report.embedded} embedded, {report.seconds:.1f} s"
+                f"{on_one_line(agent_id)}: {len(report.added)} added, {len(report.updated)} updated, "
+                f"{len(report.removed)} removed, {report.unchanged} unchanged; "
+                f"{counted(report.chunks, 'chunk')}, {report.embedded} embedded, {report.seconds:.1f} s"
             )
         for file in report.failed:
             session.warn(f"{file.path}: not indexed: {file.error}")
@@ -237,7 +249,14 @@ def _report(report: IndexReport) -> dict[str, Json]:
     }
 
 
-@agents.command("search", short_help="Ask an agent's documents.")
+@agents.command(
+    "search",
+    short_help="Ask an agent's documents.",
+    epilog="""\b
+Examples:
+  ragloom agents search awscli "how do I copy a bucket?"
+  ragloom agents search awscli bucket -k 3 --json | jq '.hits[].path'""",
+)
 @click.argument("agent_id", metavar="ID")
 @click.argument("query")
 @click.option("-k", "--top-k", metavar="N", type=click.IntRange(min=1), help="Hits at the most.")
@@ -249,7 +268,7 @@ def _report(report: IndexReport) -> dict[str, Json]:
 @json_option
 @click.pass_obj
 def search(
-    session: _Session,
+    session: Session,
     *,
     agent_id: str,
     query: str,
@@ -265,39 +284,9 @@ def search(
         opened.index.ensure(agent_id)
     result = opened.index.search(agent_id, query, top_k)
     if as_json:
-        _print_json(_result(result))
+        print_json(search_json(result))
     else:
         root = opened.index.spaces.space(agent_id).workspace.root
-        click.echo(ResultsFormatter().render(context_of(result.hits, root)))
+        print_text(ResultsFormatter().render(context_of(result.hits, root)))
     if result.reason:
         session.note(result.reason)
-
-
-def _result(result: SearchResult) -> dict[str, Json]:
-    return {
-        "query": result.query,
-        "space": result.space,
-        "reason": result.reason,
-        "hits": [_hit(rank, hit) for rank, hit in enumerate(result.hits, 1)],
-    }
-
-
-def _hit(rank: int, hit: Hit) -> dict[str, Json]:
-    chunk = hit.chunk
-    return {
-        "rank": rank,
-        "score": round(hit.score, 6),
-        "relevance": round(hit.relevance, 6),
-        "cosine": None if hit.cosine is None else round(hit.cosine, 6),
-        "lexical": None if hit.lexical is None else round(hit.lexical, 6),
-        "path": chunk.uri,
-        "start_line": chunk.lines.start,
-        "end_line": chunk.lines.end,
-        "start_byte": chunk.bytes.start,
-        "end_byte": chunk.bytes.end,
-        "span": list(chunk.span),
-        "headings": list(chunk.headings),
-        "text": chunk.text,
-        "metadata": chunk.metadata,
-        "stale": hit.stale,
-    }

@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, fields
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import click
 
-from ragloom_knowledge.commands import Group, Session, json_option, labels, print_json
+from ragloom.cli import (
+    Group,
+    Session,
+    json_option,
+    on_one_line,
+    print_json,
+    print_text,
+    progress,
+)
+from ragloom.spelling import counted
 from ragloom_knowledge.types import CHECKPOINTS, FIELDS_OF_KIND, KINDS, LessonError, Task
 
 if TYPE_CHECKING:
@@ -22,6 +31,15 @@ if TYPE_CHECKING:
     from ragloom_knowledge.types import Captured, CheckpointKind, Kind, Lesson, Pattern
 
 __all__ = ["knowledge"]
+
+Function = TypeVar("Function", bound=Callable[..., None])
+
+
+def labels(command: Function) -> Function:
+    """The options that narrow a query, or label a lesson."""
+    for name in ("technology", "task-type", "agent-type"):
+        command = click.option(f"--{name}", metavar="NAME", help=f"The lesson's {name}.")(command)
+    return command
 
 
 @click.group(
@@ -48,7 +66,15 @@ def _opened(session: Session) -> Iterator[KnowledgeBase]:
         yield opened
 
 
-@knowledge.command("capture", short_help="Stage a lesson, or many from stdin.")
+@knowledge.command(
+    "capture",
+    short_help="Stage a lesson, or many from stdin.",
+    epilog="""\b
+Examples:
+  ragloom knowledge capture --kind gate_approval --project shop --agent-type architect \\
+      --gate-type design --approved-approach "One adapter for each bank"
+  ragloom knowledge capture --json < lessons.jsonl""",
+)
 @click.option("--kind", type=click.Choice(KINDS), help="What taught it.")
 @click.option("--project", metavar="NAME", help="Where it was learnt.")
 @labels
@@ -83,9 +109,9 @@ def capture(
     if kind is None and not as_json:
         raise click.UsageError("give --kind and its fields, or --json and lessons on stdin")
     if kind is None:
-        lessons = [
-            _from_line(number, line) for number, line in enumerate(sys.stdin, 1) if line.strip()
-        ]
+        lines = enumerate(sys.stdin.buffer, 1)
+        read = (_from_line(number, line) for number, line in lines)
+        lessons = [lesson for lesson in read if lesson is not None]
     else:
         given: dict[str, Json] = {key: text for key, text in texts.items() if text is not None}
         given["kind"] = kind
@@ -97,15 +123,21 @@ def capture(
             _say_captured(opened.capture(lesson), as_json=as_json)
 
 
-def _from_line(number: int, line: str) -> Lesson:
+def _from_line(number: int, line: bytes) -> Lesson | None:
     from ragloom_knowledge.capturing import lesson_from_json
 
     try:
-        return lesson_from_json(cast("Json", json.loads(line)))
-    except json.JSONDecodeError as error:
-        raise LessonError(f"line {number}: not JSON: {error.msg}") from error
+        text = line.decode("utf-8-sig").strip()  # PowerShell begins with a byte order mark
+        return lesson_from_json(cast("Json", json.loads(text))) if text else None
     except LessonError as error:
         raise LessonError(f"line {number}: {error}") from error
+    except UnicodeDecodeError as error:
+        raise LessonError(f"line {number}: not UTF-8") from error
+    except json.JSONDecodeError as error:
+        raise LessonError(f"line {number}: not JSON: {error.msg}") from error
+    except (ValueError, RecursionError) as error:
+        message = f"line {number}: a number is too long, or brackets are too deep, to be read"
+        raise LessonError(message) from error
 
 
 def _say_captured(captured: Captured, *, as_json: bool) -> None:
@@ -115,30 +147,40 @@ def _say_captured(captured: Captured, *, as_json: bool) -> None:
         click.echo(f"{captured.id}\t{'counted' if captured.merged else 'staged'}")
 
 
-@knowledge.command("checkpoint", short_help="Bring what was staged into the index.")
+@knowledge.command(
+    "checkpoint",
+    short_help="Bring what was staged into the index.",
+    epilog="""\b
+Examples:
+  ragloom knowledge checkpoint --project shop --kind phase_completion""",
+)
 @click.option("--project", metavar="NAME", required=True, help="Whose lessons.")
 @click.option("--kind", type=click.Choice(CHECKPOINTS), default="manual", show_default=True)
 @json_option
 @click.pass_obj
 def checkpoint(session: Session, /, *, project: str, kind: CheckpointKind, as_json: bool) -> None:
     """Bring what a project has learnt since its last checkpoint into the index; expired lessons go."""
-    from ragloom_knowledge.progress import progress_bar
-
-    with _opened(session) as opened, progress_bar() as progress:
-        done = opened.process_checkpoint(project, kind, progress=progress)
+    with _opened(session) as opened, progress(session, project) as meter:
+        done = opened.process_checkpoint(project, kind, progress=meter)
     if as_json:
         print_json({**asdict(done), "failed": list(done.failed)})
     else:
         click.echo(
-            f"{done.processed} lessons processed, {done.embedded} chunks embedded, "
-            f"{done.pruned} lessons expired"
+            f"{counted(done.processed, 'lesson')} processed, "
+            f"{counted(done.embedded, 'chunk')} embedded, {counted(done.pruned, 'lesson')} expired"
         )
     if done.failed:
         session.warn(f"not indexed, tried again at the next checkpoint: {', '.join(done.failed)}")
         click.get_current_context().exit(1)
 
 
-@knowledge.command("query", short_help="Ask what has worked for a task.")
+@knowledge.command(
+    "query",
+    short_help="Ask what has worked for a task.",
+    epilog="""\b
+Examples:
+  ragloom knowledge query "Write the migration" --agent-type backend --json""",
+)
 @click.argument("task")
 @labels
 @click.option("-n", "--max-results", type=click.IntRange(min=1), default=5, show_default=True)
@@ -161,7 +203,13 @@ def query(
     _say_patterns(session, found, as_json=as_json)
 
 
-@knowledge.command("failure", short_help="Ask what has resolved a failure.")
+@knowledge.command(
+    "failure",
+    short_help="Ask what has resolved a failure.",
+    epilog="""\b
+Examples:
+  ragloom knowledge failure "canceling statement due to statement timeout\"""",
+)
 @click.argument("error")
 @click.option("--description", metavar="TEXT", default="", help="What failed.")
 @labels
@@ -190,14 +238,20 @@ def _say_patterns(session: Session, found: Sequence[Pattern], *, as_json: bool) 
         print_json(cast("Json", rows))
     else:
         for one in found:
-            texts = [f"  {text}" for text in (one.problem, one.solution, one.when_to_try)]
             click.echo(f"{one.id}\t{one.successes}/{one.uses}\t{one.relevance:.2f}")
-            click.echo("\n".join(texts))
+            for text in (one.problem, one.solution, one.when_to_try):
+                print_text(f"  {text}")
     if not found:
         session.note("no lesson is relevant enough")
 
 
-@knowledge.command("context", short_help="Print a task with what is known about it.")
+@knowledge.command(
+    "context",
+    short_help="Print a task with what is known about it.",
+    epilog="""\b
+Examples:
+  ragloom knowledge context "Write the migration" --max-tokens 500""",
+)
 @click.argument("task")
 @labels
 @click.option("--max-tokens", type=click.IntRange(min=1), help="Of the block of patterns.")
@@ -226,12 +280,18 @@ def context(
             {"text": made.text, "patterns": ids, "tokens": made.tokens, "reason": made.reason}
         )
     else:
-        click.echo(made.text.rstrip("\n"))
+        print_text(made.text.rstrip("\n"))
         if made.reason:
             session.note(made.reason)
 
 
-@knowledge.command("outcome", short_help="Say whether a pattern worked.")
+@knowledge.command(
+    "outcome",
+    short_help="Say whether a pattern worked.",
+    epilog="""\b
+Examples:
+  ragloom knowledge outcome ID --success""",
+)
 @click.argument("lesson_id", metavar="ID")
 @click.option("--success/--failure", "success", default=None, help="Whether it worked.")
 @json_option
@@ -248,7 +308,13 @@ def outcome(session: Session, /, *, lesson_id: str, success: bool | None, as_jso
         click.echo(f"{lesson.id}\t{lesson.successes} successes of {lesson.uses} uses")
 
 
-@knowledge.command("list", short_help="List the lessons.")
+@knowledge.command(
+    "list",
+    short_help="List the lessons.",
+    epilog="""\b
+Examples:
+  ragloom knowledge list --project shop""",
+)
 @click.option("--project", metavar="NAME", help="Only what was learnt there.")
 @json_option
 @click.pass_obj
@@ -262,10 +328,17 @@ def list_lessons(session: Session, /, *, project: str | None, as_json: bool) -> 
     for lesson in lessons:
         problem = " ".join(lesson.problem.split())
         counts = f"{lesson.successes}/{lesson.uses}"
-        click.echo("\t".join([lesson.id, lesson.kind, _state(lesson), counts, problem]))
+        line = (lesson.id, lesson.kind, _state(lesson), counts, problem)
+        click.echo("\t".join(map(on_one_line, line)))
 
 
-@knowledge.command("show", short_help="Show one lesson.")
+@knowledge.command(
+    "show",
+    short_help="Show one lesson.",
+    epilog="""\b
+Examples:
+  ragloom knowledge show ID --json""",
+)
 @click.argument("lesson_id", metavar="ID")
 @json_option
 @click.pass_obj
@@ -277,8 +350,10 @@ def show(session: Session, /, *, lesson_id: str, as_json: bool) -> None:
         print_json(_lesson_json(lesson))
         return
     for name, value in _lesson_json(lesson).items():
-        if value is not None:
-            click.echo(f"{name}\t{value}")
+        if value not in (None, []):
+            print_text(
+                f"{name}\t{', '.join(map(str, value)) if isinstance(value, list) else value}"
+            )
 
 
 def _state(lesson: Lesson) -> str:
@@ -292,13 +367,22 @@ def _lesson_json(lesson: Lesson) -> dict[str, Json]:
         if known.name in ("signature", "variant"):
             continue
         value = getattr(lesson, known.name)
+        if isinstance(value, tuple):
+            value = list(value)
         absent = value is None and any(known.name in names for names in FIELDS_OF_KIND.values())
         if not absent:
             shown[known.name] = f"{value.isoformat()}Z" if isinstance(value, datetime) else value
     return shown
 
 
-@knowledge.command("pin", short_help="Keep a lesson whatever its age.")
+@knowledge.command(
+    "pin",
+    short_help="Keep a lesson whatever its age.",
+    epilog="""\b
+Examples:
+  ragloom knowledge pin ID
+  ragloom knowledge pin ID --off""",
+)
 @click.argument("lesson_id", metavar="ID")
 @click.option("--off", is_flag=True, help="Let it expire again.")
 @json_option
@@ -313,27 +397,40 @@ def pin(session: Session, /, *, lesson_id: str, off: bool, as_json: bool) -> Non
         click.echo(f"{lesson.id}\t{'pinned' if lesson.pinned else 'not pinned'}")
 
 
-@knowledge.command("prune", short_help="Remove what has expired.")
+@knowledge.command(
+    "prune",
+    short_help="Remove what has expired.",
+    epilog="""\b
+Examples:
+  ragloom knowledge prune --older-than 180 --dry-run""",
+)
 @click.option(
-    "--older-than", metavar="DAYS", type=click.IntRange(min=0), help="Instead of the settings' age."
+    "--older-than",
+    metavar="DAYS",
+    type=click.IntRange(0, timedelta.max.days),
+    help="Instead of the settings' age.",
 )
 @click.option("--dry-run", is_flag=True, help="Only say what would be removed.")
 @json_option
 @click.pass_obj
 def prune(session: Session, /, *, older_than: int | None, dry_run: bool, as_json: bool) -> None:
     """Remove every lesson that is older than that, except those that are pinned."""
-    from ragloom_knowledge.progress import progress_bar
-
     age = None if older_than is None else timedelta(days=older_than)
-    with _opened(session) as opened, progress_bar() as progress:
-        pruned = opened.prune(age, dry_run=dry_run, progress=progress)
+    with _opened(session) as opened, progress(session, "lessons") as meter:
+        pruned = opened.prune(age, dry_run=dry_run, progress=meter)
     if as_json:
         print_json({"ids": list(pruned.ids), "count": len(pruned.ids), "dry_run": dry_run})
     else:
-        click.echo(f"{len(pruned.ids)} lessons {'would be ' if dry_run else ''}removed")
+        click.echo(f"{counted(len(pruned.ids), 'lesson')} {'would be ' if dry_run else ''}removed")
 
 
-@knowledge.command("export", short_help="Write every lesson as a file.")
+@knowledge.command(
+    "export",
+    short_help="Write every lesson as a file.",
+    epilog="""\b
+Examples:
+  ragloom knowledge export lessons/""",
+)
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
 @json_option
 @click.pass_obj
@@ -341,17 +438,25 @@ def export(session: Session, /, *, folder: Path, as_json: bool) -> None:
     """Write every lesson, counts and all, into FOLDER: Markdown with front matter, a file each."""
     with _opened(session) as opened:
         count = opened.export_lessons(folder)
-    print_json({"exported": count}) if as_json else click.echo(f"{count} lessons exported")
+    print_json({"exported": count}) if as_json else click.echo(
+        f"{counted(count, 'lesson')} exported"
+    )
 
 
-@knowledge.command("import", short_help="Take over exported lessons.")
+@knowledge.command(
+    "import",
+    short_help="Take over exported lessons.",
+    epilog="""\b
+Examples:
+  ragloom knowledge import lessons/""",
+)
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @json_option
 @click.pass_obj
 def import_lessons(session: Session, /, *, folder: Path, as_json: bool) -> None:
     """Take over the lessons in FOLDER as they were exported; those with a known id are replaced."""
-    from ragloom_knowledge.progress import progress_bar
-
-    with _opened(session) as opened, progress_bar() as progress:
-        count = opened.import_lessons(folder, progress=progress)
-    print_json({"imported": count}) if as_json else click.echo(f"{count} lessons imported")
+    with _opened(session) as opened, progress(session, "lessons") as meter:
+        count = opened.import_lessons(folder, progress=meter)
+    print_json({"imported": count}) if as_json else click.echo(
+        f"{counted(count, 'lesson')} imported"
+    )

@@ -2,40 +2,20 @@
 
 from __future__ import annotations
 
-import json
-import sys
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, cast
 
 import click
 
+from ragloom.cli import SHARE, Group, Session, json_option, on_one_line, print_json, progress
+from ragloom.spelling import counted
+
 if TYPE_CHECKING:
-    from ragloom import IndexReport, Json, Workspace
+    from ragloom import IndexReport, Json
     from ragloom_librarian.knowledge_base import KnowledgeBase
 
 __all__ = ["librarian"]
 
 
-class _Session(Protocol):
-    """What ``ragloom`` hands to its commands."""
-
-    config: str | None
-
-    @property
-    def quiet(self) -> bool: ...
-
-    @property
-    def color(self) -> bool | None: ...
-
-    def start(self, context: click.Context) -> None: ...
-
-    def workspace(self) -> Workspace: ...
-
-    def note(self, message: str) -> None: ...
-
-    def warn(self, message: str) -> None: ...
-
-
-json_option = click.option("--json", "as_json", is_flag=True, help="Print stable JSON.")
 sources_option = click.option(
     "--source",
     "sources",
@@ -47,28 +27,23 @@ sources_option = click.option(
 
 @click.group(
     "librarian",
+    cls=Group,
     short_help="A project's decisions and standards for a workflow.",
-    invoke_without_command=True,
     epilog="""\b
 Examples:
   ragloom librarian rebuild
   ragloom librarian query "How do I log errors?"
   ragloom librarian query "error logging" --threshold 0.5 --top-n 5 --json""",
 )
-@click.pass_context
-def librarian(context: click.Context) -> None:
+def librarian() -> None:
     """Rebuild and ask the knowledge base: docs/adrs, docs/standards and docs/LLDs/done.
 
     The folders and the threshold stand under "librarian" in ragloom.yaml, or in variables such as
     RAGLOOM_LIBRARIAN_THRESHOLD.
     """
-    context.obj.start(context)  # colours and the log, as the options before this command say
-    if context.invoked_subcommand is None:
-        click.echo(context.get_help(), err=True)
-        context.exit(2)
 
 
-def _opened(session: _Session, **options: Json) -> KnowledgeBase:
+def _opened(session: Session, **options: Json) -> KnowledgeBase:
     from ragloom_librarian.knowledge_base import KnowledgeBase
     from ragloom_librarian.settings import load_librarian_settings, with_options
 
@@ -77,19 +52,20 @@ def _opened(session: _Session, **options: Json) -> KnowledgeBase:
     return KnowledgeBase(workspace, with_options(settings, options))
 
 
-def _print_json(value: Json) -> None:
-    unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
-    click.echo(json.dumps(value, ensure_ascii=not unicode, allow_nan=False))
-
-
-@librarian.command("rebuild")
+@librarian.command(
+    "rebuild",
+    epilog="""\b
+Examples:
+  ragloom librarian rebuild
+  ragloom librarian rebuild --full --source docs/adrs""",
+)
 @click.option("--full", "full", is_flag=True, help="Read and cut every file again, changed or not.")
 @click.option("--incremental", is_flag=True, help="Skip files that did not change (the default).")
 @sources_option
 @json_option
 @click.pass_obj
 def rebuild(
-    session: _Session, *, full: bool, incremental: bool, sources: tuple[str, ...], as_json: bool
+    session: Session, *, full: bool, incremental: bool, sources: tuple[str, ...], as_json: bool
 ) -> None:
     """Bring the knowledge base up to date with its Markdown files.
 
@@ -98,18 +74,16 @@ def rebuild(
     """
     if full and incremental:
         raise click.UsageError("--full and --incremental exclude each other")
-    from ragloom_librarian.progress import progress_bar
-
     base = _opened(session, sources=list(sources) or None)
-    with progress_bar(quiet=session.quiet, colored=session.color is not False) as progress:
-        report = base.rebuild(full=full, progress=progress)
+    with progress(session, "librarian") as meter:
+        report = base.rebuild(full=full, may_empty=not sources, progress=meter)
     base.close()
     for failed in report.failed:
         session.warn(f"{failed.path}: not indexed: {failed.error}")
     for warning in report.warnings:
         session.warn(warning)
     if as_json:
-        _print_json(_as_json(report))
+        print_json(_as_json(report))
     elif not session.quiet:
         click.echo(_summary(report))
     if report.failed and not (report.added or report.updated or report.unchanged):
@@ -120,13 +94,13 @@ def _summary(report: IndexReport) -> str:
     indexed = len(report.added) + len(report.updated)
     created = report.embedded + report.reused
     counts = [
-        f"{indexed} {'file' if indexed == 1 else 'files'} indexed",
+        f"{counted(indexed, 'file')} indexed",
         f"{report.unchanged} skipped",
         f"{len(report.removed)} removed",
     ]
     if report.failed:
         counts.append(f"{len(report.failed)} failed")
-    counts.append(f"{created} {'chunk' if created == 1 else 'chunks'} created")
+    counts.append(f"{counted(created, 'chunk')} created")
     return f"{', '.join(counts)} ({report.embedded} embedded), {report.seconds:.1f} s"
 
 
@@ -148,15 +122,21 @@ def _as_json(report: IndexReport) -> Json:
     }
 
 
-@librarian.command("query")
+@librarian.command(
+    "query",
+    epilog="""\b
+Examples:
+  ragloom librarian query "How do I log errors?"
+  ragloom librarian query "error logging" --threshold 0.5 --top-n 5 --json""",
+)
 @click.argument("query")
 @click.option("-k", "k", metavar="N", type=int, help="Documents to choose from.")
-@click.option("--threshold", metavar="X", type=float, help="The least relevance, 0 to 1.")
+@click.option("--threshold", metavar="SHARE", type=SHARE, help="The least relevance, 0 to 1.")
 @click.option("--top-n", "top_n", metavar="N", type=int, help="Documents at the most.")
 @json_option
 @click.pass_obj
 def query_command(
-    session: _Session,
+    session: Session,
     *,
     query: str,
     k: int | None,
@@ -168,7 +148,7 @@ def query_command(
     base = _opened(session, k=k, threshold=threshold, top_n=top_n)
     found = base.query(query)
     if as_json:
-        _print_json(cast("Json", found))
+        print_json(cast("Json", found))
         return
     if not found:
         session.note(
@@ -177,4 +157,5 @@ def query_command(
         )
     for document in found:
         place = f"{document['file_path']}:{document['start_line']}-{document['end_line']}"
-        click.echo(f"{document['score']:.2f}\t{place}\t{document['section']}")
+        line = (f"{document['score']:.2f}", place, document["section"])
+        click.echo("\t".join(map(on_one_line, line)))

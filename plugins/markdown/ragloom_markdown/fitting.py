@@ -28,10 +28,10 @@ _BOUNDARIES: dict[str, tuple[Boundaries, ...]] = {
 _PROSE: tuple[Boundaries, ...] = (sentences, line_starts_within)
 
 # CommonMark has no tables: one is a paragraph in which such a row follows the header (GFM, section 4.10).
-_CELL = r"[ \t]*:?-+:?[ \t]*"
+_CELL = r"[ \t]*+:?-++:?[ \t]*+"
 _TABLE = re.compile(
-    rf"^(?P<header>[^\r\n]*\|[^\r\n]*)(?:\r\n|\n|\r)"
-    rf"[ \t>]*(?=[^\r\n]*\|)\|?{_CELL}(?:\|{_CELL})*\|?[ \t]*(?=[\r\n]|\Z)",
+    rf"^(?=[^\r\n|]*+\|)(?P<header>[^\r\n]*+)(?:\r\n|\n|\r)"
+    rf"[ \t>]*+(?=[^\r\n|]*+\|)\|?{_CELL}(?:\|{_CELL})*+\|?[ \t]*+(?=[\r\n]|\Z)",
     re.MULTILINE,
 )
 

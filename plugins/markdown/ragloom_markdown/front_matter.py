@@ -16,8 +16,8 @@ _OPEN = re.compile(rf"---{_END}")
 _CLOSE = re.compile(rf"(?:(?<=\n)|(?<=\r))(?:---|\.\.\.){_END}")
 _BLANK_LAST_LINE = re.compile(r"(?:\r\n|\n|\r)[ \t]*(?:\r\n|\n|\r)\Z")
 _KEY = r"[^\s#:\-\[\]{}>|*&!%@`'\",?][^:\r\n]*"
-_FIRST_KEY = re.compile(rf"(?:[ \t]*(?:#[^\r\n]*)?[\r\n]+)*['\"]?{_KEY}:(?:\s|\Z)")
-_KEY_LINE = re.compile(rf"^({_KEY}):[ \t]+([^\r\n]*?)[ \t]*\r?$", re.MULTILINE)
+_FIRST_KEY = re.compile(rf"(?:[ \t]*+(?:#[^\r\n]*+)?[\r\n])*+['\"]?{_KEY}:(?:\s|\Z)")
+_KEY_LINE = re.compile(rf"^({_KEY}):[ \t]++([^\r\n]*+)", re.MULTILINE)
 _LISTS = frozenset({"keywords", "tags"})
 
 
@@ -77,7 +77,7 @@ def split_front_matter(text: str) -> FrontMatter | None:
 def _simple_lines(block: str) -> Mapping[str, Json]:
     """Every ``key: value`` line of a block that YAML cannot read as a whole."""
     return {
-        match[1].strip(): read_scalar(match[2])
+        match[1].strip(): read_scalar(match[2].rstrip(" \t"))
         for match in _KEY_LINE.finditer(block)
         if match[2][:1] not in {"!", "&", "*", "|", ">", "{", "["}
     }

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING
 
 import click
 
-from ragloom import MissingDependencyError
+from ragloom import MissingDependencyError, RagloomError
+from ragloom.cli import Command, Session
+from ragloom.spelling import counted
 
 if TYPE_CHECKING:
-    from ragloom import Workspace
     from ragloom_mcp.shelf import Shelf
 
 __all__ = ["serve"]
@@ -19,38 +20,9 @@ __all__ = ["serve"]
 _PORT = 8765
 
 
-class _Session(Protocol):
-    """What ``ragloom`` hands to its commands."""
-
-    config: str | None
-
-    def start(self, context: click.Context) -> None: ...
-
-    def workspace(self) -> Workspace: ...
-
-    def note(self, message: str) -> None: ...
-
-
-class _Command(click.Command):
-    """A command that also takes, after its name, the options that every command of ragloom takes."""
-
-    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Its own parameters, then those that the program shares with its commands."""
-        root = ctx.find_root().command
-        own = super().get_params(ctx)
-        if root is self:
-            return own
-        return own + [one for one in root.params if not one.expose_value and not one.is_eager]
-
-    def invoke(self, ctx: click.Context) -> object:
-        """Set up logging and colours as the options say, then run."""
-        cast("_Session", ctx.obj).start(ctx)
-        return super().invoke(ctx)
-
-
 @click.command(
     "mcp",
-    cls=_Command,
+    cls=Command,
     short_help="Serve the indexes to MCP clients.",
     epilog="""\b
 Examples:
@@ -72,13 +44,13 @@ Examples:
 @click.option("--index", is_flag=True, help="Bring what is served up to date first.")
 @click.pass_obj
 def serve(
-    session: _Session, *, agent: str | None, space: str | None, http: bool, port: int, index: bool
+    session: Session, *, agent: str | None, space: str | None, http: bool, port: int, index: bool
 ) -> None:
     """Serve the indexes to MCP clients, over stdio until the client goes, or over HTTP.
 
     The tools are rag_search, list_spaces and read_source. Without --agent or --space, every space of the
-    workspace is served; lessons only where the settings name their space. A newly published index
-    answers from the next call on.
+    workspace is served; lessons only where knowledge.serve in ragloom.yaml is true. A newly published
+    index answers from the next call on.
     """
     if find_spec("mcp") is None:
         raise MissingDependencyError("mcp", "ragloom[mcp]", "the command 'ragloom mcp'")
@@ -86,9 +58,16 @@ def serve(
         raise click.UsageError("give --agent or --space, not both", click.get_current_context())
     shelf = _chosen(session, agent, space)
     if index:
-        for name in shelf.names():
-            report = shelf.space(name).index()
-            session.note(f"{name}: {report.chunks} chunks, {report.embedded} embedded")
+        names = shelf.names()
+        for name in names:
+            try:
+                report = shelf.space(name).index()
+            except RagloomError as error:
+                if len(names) == 1:
+                    raise
+                session.warn(f"{name}: not up to date: {error}")
+                continue
+            session.note(f"{name}: {counted(report.chunks, 'chunk')}, {report.embedded} embedded")
     from ragloom_mcp.server import LOOPBACK, listen, serve_http, serve_stdio
 
     if not http:
@@ -99,7 +78,7 @@ def serve(
         serve_http(shelf, listener)
 
 
-def _chosen(session: _Session, agent: str | None, space: str | None) -> Shelf:
+def _chosen(session: Session, agent: str | None, space: str | None) -> Shelf:
     from ragloom_mcp.shelf import agent_shelf, space_shelf, workspace_shelf
 
     workspace = session.workspace()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -110,7 +111,7 @@ def find_model(model: str, *, example: str = _EXAMPLE) -> ModelFiles:
     """
     if model == BUNDLED:
         return _read(Path(__file__).parent / "model", BUNDLED)
-    folder = Path(model).expanduser()
+    folder = Path(os.path.expanduser(model))  # noqa: PTH111 - Path's fails for an unknown user
     if model and folder.is_dir():
         return _read(folder, model)
     if _HUB_NAME.fullmatch(model):

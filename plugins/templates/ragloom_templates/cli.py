@@ -7,24 +7,30 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from ragloom_templates._command import (
+from ragloom import SourceError
+from ragloom.cli import (
+    SHARE,
     Group,
     Session,
-    dirs_option,
-    echo_content,
-    filter_options,
     json_option,
-    match_fields,
-    nearest,
     on_one_line,
-    open_library,
-    placeholder_values,
     print_json,
     print_table,
+    print_text,
+)
+from ragloom.spelling import counted, did_you_mean
+from ragloom_templates._command import (
+    dirs_option,
+    filter_options,
+    in_a_row,
+    match_fields,
+    open_library,
+    placeholder_values,
     template_fields,
 )
 
 if TYPE_CHECKING:
+    from ragloom_templates.library import TemplateLibrary
     from ragloom_templates.types import TemplateMatch
 
 __all__ = ["templates"]
@@ -83,9 +89,9 @@ def index(session: Session, *, dirs: tuple[str, ...], as_json: bool) -> None:
             )
         else:
             click.echo(
-                f"{count} templates: {len(report.added)} added, {len(report.updated)} updated, "
+                f"{counted(count, 'template')}: {len(report.added)} added, {len(report.updated)} updated, "
                 f"{len(report.removed)} removed, {len(report.failed)} skipped; "
-                f"{report.embedded} parts embedded, {report.seconds:.1f} s"
+                f"{counted(report.embedded, 'part')} embedded, {report.seconds:.1f} s"
             )
         for warning in report.warnings:
             session.warn(warning)
@@ -106,7 +112,7 @@ Examples:
 @click.option("-k", "--top-k", type=click.IntRange(1), help="Templates at the most; 3 by default.")
 @click.option(
     "--threshold",
-    type=click.FloatRange(0, 1),
+    type=SHARE,
     help="Leave out what scores less; 0.65 by default.",
 )
 @filter_options
@@ -169,7 +175,7 @@ def match(  # noqa: PLR0913 - one parameter an option
     else:
         for one in found:
             mark = "fallback" if one.fallback else f"{one.score:.2f}"
-            fields = map(on_one_line, (mark, one.id, one.name, one.description))
+            fields = map(in_a_row, (mark, one.id, one.name, one.description))
             click.echo("\t".join(fields))
 
 
@@ -179,7 +185,7 @@ def _print_prompt(
     from ragloom_templates.prompting import fill
 
     prompt = fill(found.content, values, problem=problem)
-    echo_content(prompt.text)
+    print_text(prompt.text)
     if prompt.open:
         names = ", ".join(prompt.open)
         session.note(f"{found.id}: placeholders without a value stay as they are: {names}")
@@ -216,7 +222,7 @@ def list_templates(
     columns = ("id", "name", "domain", "complexity", "methodology", "description")
     print_table(
         columns,
-        [[on_one_line(str(getattr(one, column))) for column in columns] for one in found],
+        [[in_a_row(str(getattr(one, column))) for column in columns] for one in found],
     )
     if not found:
         session.note("there are no such templates")
@@ -239,12 +245,8 @@ def show(session: Session, *, template_id: str, dirs: tuple[str, ...], as_json: 
     with open_library(session, dirs) as library:
         library.refresh()
         template = library.get(template_id)
-        names = [one.id for one in library.list()] if template is None else []
-    if template is None:
-        raise click.UsageError(
-            f"no template is called {template_id!r}{nearest(template_id, names)}",
-            click.get_current_context(),
-        )
+        if template is None:
+            raise _unknown(template_id, library)
     if as_json:
         print_json(template_fields(template, content=True))
         return
@@ -253,7 +255,15 @@ def show(session: Session, *, template_id: str, dirs: tuple[str, ...], as_json: 
         f"{template.domain}, {template.complexity}, {template.methodology}"
         f"{': ' if template.keywords else ''}{', '.join(template.keywords)}"
     )
-    echo_content(template.content)
+    print_text(template.content)
+
+
+def _unknown(template_id: str, library: TemplateLibrary) -> click.UsageError:
+    names = [one.id for one in library.list()]
+    hint = did_you_mean(template_id, names) or "; 'ragloom templates list' shows all"
+    return click.UsageError(
+        f"no template is called {template_id!r}{hint}", click.get_current_context()
+    )
 
 
 @templates.command(
@@ -274,7 +284,33 @@ def add(session: Session, *, file: str, dirs: tuple[str, ...], as_json: bool) ->
     if as_json:
         print_json(template_fields(template, content=False))
     else:
-        click.echo(f"{template.id}\t{template.name}")
+        click.echo(f"{in_a_row(template.id)}\t{in_a_row(template.name)}")
+
+
+@templates.command(
+    "remove",
+    short_help="Leave a template out of the library.",
+    epilog="""\b
+Examples:
+  ragloom templates remove five-whys
+  ragloom templates remove skills/mcp-builder --json""",
+)
+@click.argument("template_id", metavar="ID")
+@dirs_option
+@json_option
+@click.pass_obj
+def remove(session: Session, *, template_id: str, dirs: tuple[str, ...], as_json: bool) -> None:
+    """Leave the template ID out of the library from now on; its file stays, and 'add' brings it back.
+
+    For a file that was added and is gone, ID is its path as the warning says it.
+    """
+    with open_library(session, dirs) as library:
+        library.refresh()
+        try:
+            library.remove(template_id)
+        except SourceError as error:
+            raise _unknown(template_id, library) from error
+    print_json({"removed": template_id}) if as_json else click.echo(f"removed {template_id}")
 
 
 @templates.command(
@@ -309,9 +345,10 @@ def lint(context: click.Context, *, dirs: tuple[str, ...], as_json: bool) -> Non
         )
     else:
         for finding in findings:
-            click.echo(f"{finding.path}:{finding.line}: {finding.severity}: {finding.problem}")
+            place = f"{finding.path}:{finding.line}"
+            click.echo(on_one_line(f"{place}: {finding.severity}: {finding.problem}"))
     errors = sum(finding.severity == "error" for finding in findings)
-    session.note(f"{errors} errors, {len(findings) - errors} warnings")
+    session.note(f"{counted(errors, 'error')}, {counted(len(findings) - errors, 'warning')}")
     if errors:
         context.exit(1)
 

@@ -14,15 +14,15 @@ import yaml
 
 from ragloom.errors import SourceError
 from ragloom.types import Json
+from ragloom.yamlfile import compose
 
 __all__ = ["FrontMatter", "FrontMatterError", "split_front_matter"]
 
 _END = r"[ \t]*(?:\r\n|\n|\r|\Z)"
 _OPEN = re.compile(rf"---{_END}")
 _CLOSE = re.compile(rf"(?:(?<=\n)|(?<=\r))(?:---|\.\.\.){_END}")
-_KEY = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?[\r\n]+)*['\"]?[\w][^:\r\n]*:(?:\s|\Z)")
+_KEY = re.compile(r"(?:[ \t]*+(?:#[^\r\n]*+)?[\r\n])*+['\"]?[\w][^:\r\n]*:(?:\s|\Z)")
 _LONGEST = 64 * 1024  # characters; longer is no front matter that people write
-_MOST_VALUES = 10_000  # aliases included, so that a few lines cannot become gigabytes
 _NULL = "tag:yaml.org,2002:null"
 
 
@@ -79,13 +79,11 @@ def split_front_matter(text: str) -> FrontMatter | None:
     if len(block) > _LONGEST:
         raise FrontMatterError(f"it is longer than {_LONGEST} characters", 1)
     try:
-        root = yaml.compose(block, Loader=yaml.SafeLoader)
+        root = compose(block)
     except yaml.YAMLError as error:
         if not meant:
             return None
         raise FrontMatterError(*_reason(error)) from error
-    except RecursionError as error:
-        raise FrontMatterError("it is nested too deeply", 2) from error
     if root is None:
         return FrontMatter(length=closing.end())
     if not isinstance(root, yaml.MappingNode):
@@ -116,7 +114,6 @@ class _Reader:
 
     def __init__(self) -> None:
         self.repeated: list[str] = []
-        self._values = 0
 
     def mapping(self, node: yaml.MappingNode) -> dict[str, Json]:
         values: dict[str, Json] = {}
@@ -129,9 +126,6 @@ class _Reader:
         return values
 
     def _value(self, node: yaml.Node) -> Json:
-        self._values += 1
-        if self._values > _MOST_VALUES:
-            raise FrontMatterError(f"more than {_MOST_VALUES} values", _line(node))
         if isinstance(node, yaml.MappingNode):
             return self.mapping(node)
         if isinstance(node, yaml.SequenceNode):

@@ -6,6 +6,7 @@ import json
 import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from hashlib import blake2b
 from importlib.resources import files
 from pathlib import Path, PurePosixPath
@@ -14,7 +15,8 @@ from typing import Self
 from ragloom import Condition, NotIndexedError, RagloomError, SourceError, Workspace
 from ragloom.decoding import decode
 from ragloom.indexing import Progress
-from ragloom.snapshot import Snapshot, current_generation
+from ragloom.relevance import check_gate
+from ragloom.snapshot import Snapshot, current_generation, keep_aside
 from ragloom.types import FailedFile, IndexReport, Metadata
 from ragloom.walking import Found
 from ragloom_templates.matching import Index
@@ -57,8 +59,7 @@ class TemplateLibrary:
         settings: TemplateSettings | None = None,
     ) -> None:
         self.workspace = workspace or Workspace.open()
-        declared = self.workspace.settings.extensions.get("templates")
-        self.settings = settings or read_settings(declared)
+        self.settings = settings or read_settings(self.workspace.settings)
         self.dirs = tuple(self._relative(folder) for folder in dirs or self.settings.dirs)
         self.skipped: Sequence[FailedFile] = ()
         """The files that the last run could not read, and why."""
@@ -177,7 +178,7 @@ class TemplateLibrary:
             )
         if not query.strip():
             return []
-        least = self.settings.threshold if threshold is None else threshold
+        least = check_gate(self.settings.threshold if threshold is None else threshold)
         most = self.settings.top_k if top_k is None else top_k
         names = {uri: name for name, uri in self._ids.items()}
         found: list[TemplateMatch] = []
@@ -204,39 +205,49 @@ class TemplateLibrary:
         A file outside the folders stays where it is and belongs to the library from now on.
 
         Raises:
-            SourceError: It does not exist or is no template.
+            SourceError: It does not exist or is no template; the library is as it was.
         """
         file = Path(path).resolve()
-        if not file.is_file():
-            raise SourceError(f"{path}: there is no such file")
-        parse(decode(file.read_bytes()).text, PurePosixPath(file.as_posix()))
+        if file.suffix.lower() != ".md":
+            raise SourceError(f"{path}: only '.md' files are templates")
+        try:
+            parse(decode(file.read_bytes()).text, PurePosixPath(file.as_posix()))
+        except FileNotFoundError as error:
+            raise SourceError(f"{path}: there is no such file") from error
+        except (OSError, SourceError) as error:
+            raise SourceError(f"{path}: {error}") from error
         uri = self._relative(file)
-        self.space.left_out.discard(uri)
-        inside = any(_is_below(uri, folder) for folder in self.dirs)
-        if not inside and uri not in self._added:
-            self._added.append(uri)
-        self._write_changes()
-        self.refresh()
-        template = self.get(next((n for n, u in self._identified().items() if u == uri), ""))
-        if template is None:
-            raise SourceError(f"{path}: it is left out of the library: only '.md' files are read")
+        with self._changing():
+            self.space.left_out.discard(uri)
+            inside = any(_is_below(uri, folder) for folder in self.dirs)
+            if not inside and uri not in self._added:
+                self._added.append(uri)
+            report = self.refresh()
+            template = self.get(next((n for n, u in self._identified().items() if u == uri), ""))
+            if template is None:
+                said = [one for one in report.warnings if one.startswith(f"{uri}: ")]
+                why = f"{path}: it is left out: it is a part of the template of its folder"
+                raise SourceError(said[0] if said else why)
         return template
 
     def remove(self, template_id: str) -> None:
         """Leave a template out from now on; its file stays.
 
+        Args:
+            template_id: Its id; or the path of a file that was added and is gone.
+
         Raises:
             SourceError: There is no such template.
         """
-        uri = self._identified().get(template_id)
-        if uri is None:
+        uri = self._identified().get(template_id, template_id)
+        if uri not in (*self._identified().values(), *self._added):
             raise SourceError(f"there is no template {template_id!r}")
-        if uri in self._added:
-            self._added.remove(uri)
-        else:
-            self.space.left_out.add(uri)
-        self._write_changes()
-        self.refresh()
+        with self._changing():
+            if uri in self._added:
+                self._added.remove(uri)
+            else:
+                self.space.left_out.add(uri)
+            self.refresh()
 
     def get(self, template_id: str) -> Template | None:
         """An indexed template by its id; None where there is none."""
@@ -280,21 +291,42 @@ class TemplateLibrary:
         root = self.workspace.root
         gone = [uri for uri in self._added if not (root / uri).is_file()]
         for uri in gone:
-            _log.warning("%s: was added to the templates and is gone", uri)
+            _log.warning(
+                "%s: was added to the templates and is gone: 'ragloom templates remove %s'",
+                uri,
+                uri,
+            )
         return [uri for uri in (*self.dirs, *self._added) if (root / uri).exists()]
 
     def _relative(self, path: str | os.PathLike[str]) -> str:
         """A place as uris name it: relative to the workspace, its links followed."""
-        absolute = (self.workspace.root / Path(path).expanduser()).resolve()
+        # Unlike Path's, it does not fail for an unknown user: that folder does not exist.
+        absolute = (self.workspace.root / os.path.expanduser(path)).resolve()  # noqa: PTH111
         return os.path.relpath(absolute, self.workspace.root).replace(os.sep, "/")
 
     def _read_changes(self) -> tuple[list[str], set[str]]:
         """What was added and what was left out, in earlier calls."""
+        file = self.space.directory / _CHANGES
         try:
-            kept = json.loads((self.space.directory / _CHANGES).read_bytes())
+            kept = json.loads(file.read_bytes())
+            return list(map(str, kept["added"])), set(map(str, kept["left_out"]))
         except FileNotFoundError:
             return [], set()
-        return list(kept["added"]), set(kept["left_out"])
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
+            aside = keep_aside(file)
+            _log.warning("%s is damaged (%s): kept as %s; add and remove again", file, error, aside)
+            return [], set()
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """Keep for good what the block adds and leaves out; nothing of it where the block fails."""
+        before = list(self._added), set(self.space.left_out)
+        try:
+            yield
+        except BaseException:
+            self._added, self.space.left_out = before
+            raise
+        self._write_changes()
 
     def _write_changes(self) -> None:
         path = self.space.directory / _CHANGES

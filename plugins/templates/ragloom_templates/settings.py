@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TypeVar
 
+from ragloom.config import Settings, user_path
 from ragloom.errors import ConfigError
+from ragloom.spelling import did_you_mean
 from ragloom.types import Json
 
 __all__ = ["DEFAULT_DIRS", "FALLBACK", "TemplateSettings", "read_settings"]
 
 DEFAULT_DIRS = ("data/bot-buffer", "data/templates")
 FALLBACK = "bot-chain-of-thought"
+_KEY = "templates"
 
 T = TypeVar("T")
 
@@ -37,53 +39,52 @@ class TemplateSettings:
     weights: Mapping[str, Json] = field(default_factory=dict)
 
 
-def read_settings(value: Json) -> TemplateSettings:
-    """The settings in the value of the key ``templates``; None for none.
+def read_settings(workspace: Settings) -> TemplateSettings:
+    """What the settings say under ``templates``.
 
     Raises:
         ConfigError: A key is unknown, or a value of the wrong type.
     """
+    value = workspace.extensions.get(_KEY)
     if value is None:
         return TemplateSettings()
     if not isinstance(value, Mapping):
-        raise ConfigError(f"templates: expected a mapping of settings, found {value!r}")
+        raise ConfigError(
+            f"{workspace.named(_KEY)}: expected a mapping of settings, found {value!r}"
+        )
     legal = [known.name for known in fields(TemplateSettings)]
     for key in value:
         if key not in legal:
-            close = difflib.get_close_matches(key, legal, 1)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
-            raise ConfigError(
-                f"templates: unknown setting {key!r}{hint} (legal: {', '.join(legal)})"
-            )
-    default = TemplateSettings()
+            hint = did_you_mean(key, legal)
+            named = workspace.named(f"{_KEY}.{key}")
+            raise ConfigError(f"{named}: unknown setting {key!r}{hint} (legal: {', '.join(legal)})")
+    declared, default = value, TemplateSettings()
+
+    def read(key: str, parse: Callable[[Json], T], expected: str, default: T) -> T:
+        if key not in declared:
+            return default
+        try:
+            return parse(declared[key])
+        except (TypeError, ValueError) as error:
+            place, wanted = workspace.named(f"{_KEY}.{key}"), str(error) or expected
+            raise ConfigError(f"{place}: expected {wanted}, found {declared[key]!r}") from error
+
     return TemplateSettings(
-        dirs=_read(value, "dirs", _strings, "a list of folders", default.dirs),
-        fallback=_read(value, "fallback", _string, "the id of a template", default.fallback),
-        top_k=_read(value, "top_k", _count, "a whole number from 1", default.top_k),
-        threshold=_read(value, "threshold", _share, "a number from 0 to 1", default.threshold),
-        weights=_read(
-            value, "weights", _mapping, "a mapping such as {keywords: 2}", default.weights
-        ),
+        dirs=read("dirs", _strings, "a list of folders", default.dirs),
+        fallback=read("fallback", _string, "the id of a template", default.fallback),
+        top_k=read("top_k", _count, "a whole number from 1", default.top_k),
+        threshold=read("threshold", _share, "a number from 0 to 1", default.threshold),
+        weights=read("weights", _mapping, "a mapping such as {keywords: 2}", default.weights),
     )
-
-
-def _read(
-    settings: Mapping[str, Json], key: str, read: Callable[[Json], T], expected: str, default: T
-) -> T:
-    if key not in settings:
-        return default
-    try:
-        return read(settings[key])
-    except (TypeError, ValueError) as error:
-        message = f"templates.{key}: expected {expected}, found {settings[key]!r}"
-        raise ConfigError(message) from error
 
 
 def _strings(value: Json) -> tuple[str, ...]:
     if isinstance(value, str):
-        return (value,)
+        value = [value]
     if not isinstance(value, Sequence) or not all(isinstance(item, str) for item in value):
         raise TypeError
+    for item in value:
+        user_path(str(item))
     return tuple(str(item) for item in value)
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from hashlib import sha256
 from typing import TYPE_CHECKING
+from warnings import catch_warnings, simplefilter
 
 from ragloom.errors import MissingDependencyError, SourceError
 from ragloom.types import Document, Json, Source
@@ -13,6 +15,9 @@ if TYPE_CHECKING:
     from bs4 import BeautifulSoup
 
 __all__ = ["HtmlLoader"]
+
+# It logs bytes that it replaces, and so do we, with the file's name.
+logging.getLogger("bs4").addHandler(logging.NullHandler())
 
 _NOT_TEXT = ("head", "script", "style", "template", "noscript", "svg", "iframe", "nav")
 
@@ -53,7 +58,9 @@ class HtmlLoader:
             encoding = read.original_encoding
             warnings = (f"damaged {encoding}: some bytes were replaced by U+FFFD",)
         try:
-            soup = BeautifulSoup(read.unicode_markup, "lxml")
+            with catch_warnings():  # its warnings are advice to programmers and name no file
+                simplefilter("ignore", UserWarning)
+                soup = BeautifulSoup(read.unicode_markup, "lxml")
             metadata = _metadata(soup)
             for tag in soup.find_all(_NOT_TEXT):
                 tag.decompose()

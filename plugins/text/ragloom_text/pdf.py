@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import io
+import logging
+import struct
 import zlib
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from threading import get_ident
+from typing import TYPE_CHECKING, Self
 
 from ragloom.errors import MissingDependencyError, SourceError
 from ragloom.types import Document, Json, Source
@@ -19,12 +22,16 @@ __all__ = ["PdfLoader"]
 # What pypdf raises for files that are not what they say.
 _BROKEN = (
     ArithmeticError,
+    AssertionError,
     AttributeError,
+    EOFError,
     LookupError,
     OSError,
     RuntimeError,
     TypeError,
     ValueError,
+    struct.error,
+    zlib.error,
 )
 
 
@@ -43,25 +50,30 @@ class PdfLoader:
 
         Raises:
             SourceError: The file is damaged, or encrypted with a password.
-            MissingDependencyError: pypdf is not installed.
+            MissingDependencyError: pypdf is not installed, or what it needs for an encrypted file.
         """
         try:
             from pypdf import PdfReader
-            from pypdf.errors import PyPdfError
+            from pypdf.errors import DependencyError, PyPdfError
         except ImportError as error:
             raise MissingDependencyError("pypdf", "ragloom[pdf]", "the loader 'pdf'") from error
         try:
-            reader = PdfReader(io.BytesIO(content))
-            if reader.is_encrypted and not reader.decrypt(""):
-                raise SourceError("the PDF is encrypted with a password")
-            pages = [page.extract_text() for page in reader.pages]
-            metadata = _metadata(reader)
-        except (PyPdfError, zlib.error, *_BROKEN) as error:
-            raise SourceError(f"damaged PDF: {str(error) or type(error).__name__}") from error
+            with _Remarks() as remarks:
+                reader = PdfReader(io.BytesIO(content))
+                if reader.is_encrypted and not reader.decrypt(""):
+                    raise SourceError("the PDF is encrypted with a password")
+                pages = [page.extract_text() for page in reader.pages]
+                metadata = _metadata(reader)
+        except DependencyError as error:
+            needed_for = "an encrypted PDF"
+            raise MissingDependencyError("cryptography", "pypdf[crypto]", needed_for) from error
+        except (PyPdfError, *_BROKEN) as error:
+            why = " ".join(str(error).split()) or type(error).__name__
+            raise SourceError(f"damaged PDF: {why}") from error
         # Glyphs without a meaning come out as lone surrogates or NUL.
         text = "\n\n".join(page.strip() for page in pages if page.strip())
         text = text.encode("utf-8", "ignore").decode().replace("\0", "")
-        warnings = () if text else ("no text in the PDF; is it a scan?",)
+        warnings = remarks.warnings if text else ("no text in the PDF; is it a scan?",)
         return Document(
             uri=source.uri,
             text=f"{text}\n" if text else "",
@@ -72,6 +84,38 @@ class PdfLoader:
             content_hash=sha256(content).hexdigest(),
             warnings=warnings,
         )
+
+
+class _Remarks(logging.Handler):
+    """What pypdf logs meanwhile in this thread: without a handler it is printed, and names no file."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self._thread = get_ident()
+        self._said: dict[str, None] = {}
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """One for the document, or none."""
+        if not self._said:
+            return ()
+        first, more = next(iter(self._said)), len(self._said) - 1
+        rest = f" (and {more} more)" if more else ""
+        return (f"not a correct PDF, read as far as it goes: {first}{rest}",)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep what is said, each once."""
+        if record.thread == self._thread:
+            self._said[" ".join(record.getMessage().split())] = None
+
+    def __enter__(self) -> Self:
+        """Listen."""
+        logging.getLogger("pypdf").addHandler(self)
+        return self
+
+    def __exit__(self, *_raised: object) -> None:
+        """Listen no more."""
+        logging.getLogger("pypdf").removeHandler(self)
 
 
 def _metadata(reader: PdfReader) -> dict[str, Json]:

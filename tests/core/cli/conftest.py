@@ -12,8 +12,7 @@ from click.testing import CliRunner
 pytest.importorskip("markdown_it", reason="the example docs are Markdown")
 
 from ragloom import PluginHost
-from ragloom.cli import cli
-from ragloom.cli._session import Session
+from ragloom.cli import Session, cli
 from ragloom.testing.fakes import hashing_provider
 
 

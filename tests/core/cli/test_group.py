@@ -33,16 +33,6 @@ def test_the_table_says_what_the_command_says(name):
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_help_has_examples_and_the_common_options_apart(run, name):
-    result = run(name, "--help")
-    assert 0 == result.exit_code
-    assert "Examples:\n" in result.stdout
-    own, common = result.stdout.split("Common options:")
-    assert "--workspace" not in own
-    assert "--workspace DIR" in common
-
-
-@pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_and_option_is_on_the_page(root, name):
     page = (root / "docs" / "command-line.md").read_text("utf-8")
     assert f"## ragloom {name}" in page

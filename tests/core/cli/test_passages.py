@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from ragloom import Chunk, Hit, Lines, Span
+from ragloom.cli import _output, print_text
 from ragloom.cli._output import size, span_of_time
 from ragloom.cli._passages import line_of, lines_of, marker, shown_path
 from ragloom.snapshot.lexical import _stemmer, _terms_text
@@ -123,3 +124,10 @@ def test_sizes(count, expected):
 )
 def test_ages(seconds, expected):
     assert expected == span_of_time(seconds)
+
+
+def test_a_text_is_as_it_is_in_a_pipe_and_steers_no_terminal(monkeypatch, capsys):
+    print_text("a\x07b\n\tc")
+    monkeypatch.setattr(_output, "is_terminal", lambda: True)
+    print_text("a\x07b\n\tc", nl=False)
+    assert "a\x07b\n\tc\na␇b\n\tc" == capsys.readouterr().out

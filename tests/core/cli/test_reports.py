@@ -161,26 +161,33 @@ def test_repair_makes_the_store_again_without_embedding(run, workspace):
     shutil.rmtree(workspace / ".ragloom" / "spaces" / "docs" / "store")
     result = run("repair", "--json")
     assert (0, {"space": "docs", "chunks": total}) == (result.exit_code, json.loads(result.stdout))
-    assert f"docs: {total} chunks are in place\n" == run("repair", "--space", "docs").stdout
+    assert f"docs: {total} chunks in place\n" == run("repair", "--space", "docs").stdout
 
 
 def test_repair_makes_the_snapshot_again(run, workspace):
     total = json.loads(run("index", "docs", "--json").stdout)["chunks"]["total"]
     space = workspace / ".ragloom" / "spaces" / "docs"
     (space / "CURRENT").unlink()
-    assert f"docs: {total} chunks are in place\n" == run("repair", "docs").stdout
+    assert f"docs: {total} chunks in place\n" == run("repair", "docs").stdout
     assert 0 == run("search", "logging", "docs", "--no-refresh").exit_code
 
 
-def test_a_damaged_snapshot_names_the_repair_and_is_repaired(run, workspace):
+def test_a_damaged_snapshot_is_named_and_made_again(run, workspace):
     total = json.loads(run("index", "docs", "--json").stdout)["chunks"]["total"]
-    (workspace / ".ragloom" / "spaces" / "docs" / "gen-000001" / "meta.json").write_text("")
-    for command in (("search", "logging", "docs"), ("index", "docs"), ("status",)):
+    space = workspace / ".ragloom" / "spaces" / "docs"
+    (space / "gen-000001" / "meta.json").write_text("")
+    for command in (("search", "logging", "docs", "--no-refresh"), ("status",)):
         result = run(*command)
         assert (1, 1) == (result.exit_code, result.stderr.count("\n"))
-        assert "run 'ragloom repair'" in result.stderr
-    assert f"docs: {total} chunks are in place\n" == run("repair").stdout
+        assert "gen-000001 is damaged" in result.stderr
+        assert "'ragloom index'" in result.stderr
+    assert f"docs: {total} chunks in place\n" == run("repair").stdout
     assert 0 == json.loads(run("index", "docs", "--json").stdout)["chunks"]["embedded"]
+    (space / "gen-000003" / "files.json").write_text("[")
+    result = run("index", "docs", "--json")
+    assert (0, total) == (result.exit_code, json.loads(result.stdout)["chunks"]["reused"])
+    assert "kept as" in result.stderr
+    assert 2 == len(list(space.glob("gen-*.damaged-*")))
 
 
 def test_repair_of_nothing_is_an_error_and_makes_nothing(run, workspace):
@@ -217,8 +224,7 @@ def test_completion_of_another_shell_names_those_there_are(run):
 def test_completion_knows_commands_options_spaces_and_parts(run, host, typed, wanted):
     from click.shell_completion import ShellComplete
 
-    from ragloom.cli import cli
-    from ragloom.cli._session import Session
+    from ragloom.cli import Session, cli
 
     run("index", "docs")
     completer = ShellComplete(cli, {"obj": Session(plugins=host)}, "ragloom", "_RAGLOOM_COMPLETE")

@@ -179,7 +179,7 @@ def test_a_search_beside_a_run_asks_the_last_index(run, workspace, monkeypatch):
     with space_lock(workspace / ".ragloom" / "spaces" / "docs", timeout=0):
         started = time.monotonic()
         result = run("search", "logging", "docs", "-k", "1")
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 60  # a run would wait ten minutes
     assert 0 == result.exit_code
     assert result.stdout.startswith("docs/")
     assert "meanwhile the last index answers" in result.stderr

@@ -1,4 +1,5 @@
 import json
+import shutil
 
 import pytest
 
@@ -70,3 +71,26 @@ def test_a_space_is_named_as_a_folder_can_be(run, workspace, name):
     assert 1 == result.exit_code
     assert "cannot name a space" in result.stderr
     assert [workspace] == list(workspace.parent.iterdir())
+
+
+@pytest.mark.parametrize("command", [("index",), ("search", "logging"), ("context", "logging")])
+def test_other_paths_that_hold_nothing_empty_no_index(run, workspace, command):
+    run("index", "docs", "--space", "kb")
+    (workspace / "empty").mkdir()
+    (workspace / "empty" / ".env").write_text("KEY=1\n")
+
+    result = run(*command, "empty", "--space", "kb")
+
+    assert (1, "") == (result.exit_code, result.stdout)
+    assert "error: empty: there is no file to index; 'kb' stays as it is\n" == result.stderr
+    assert 15 == json.loads(run("index", "--space", "kb", "--json").stdout)["files"]["unchanged"]
+
+
+def test_the_same_paths_may_hold_nothing_any_more(run, workspace):
+    run("index", "docs", "--space", "kb")
+    shutil.rmtree(workspace / "docs")
+    (workspace / "docs").mkdir()
+
+    assert "kb: 0 files (15 removed)" in run("index", "docs", "--space", "kb").stdout
+    assert "kb: 0 files (nothing changed)" in run("index", "--space", "kb").stdout
+    assert 0 == run("index", "docs").exit_code

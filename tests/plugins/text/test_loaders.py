@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import re
+import subprocess
+import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -106,6 +110,29 @@ class TestHtml:
             HtmlLoader().load(source("a.html"), bytes(range(8)) * 100)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    "content",
+    [b"docs/readme.txt", b"https://example.org/x", b'<?xml version="1.0"?><rss>text</rss>'],
+)
+def test_no_library_warns_of_a_page_in_its_own_words(content: bytes) -> None:
+    pytest.importorskip("markdownify")
+    assert HtmlLoader().load(source("a.html"), content).text
+
+
+def test_no_library_logs_of_a_page_in_its_own_words() -> None:
+    pytest.importorskip("markdownify")
+    code = (
+        "import random; from pathlib import Path; from ragloom import Source, SourceError\n"
+        "from ragloom_text.html import HtmlLoader\n"
+        "try: HtmlLoader().load(Source(uri='a', path=Path('a')), random.Random(0).randbytes(3000))\n"
+        "except SourceError as error: print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+    assert done.stderr == b""
+    assert done.stdout.startswith(b"not HTML")
+
+
 class TestPdf:
     @pytest.fixture(autouse=True)
     def _needs_pypdf(self) -> None:
@@ -130,8 +157,50 @@ class TestPdf:
         with pytest.raises(SourceError, match="password"):
             PdfLoader().load(source("a.pdf"), pdf_of("x", password="secret"))  # noqa: S106
 
+    def test_what_decryption_needs_is_named(self, tmp_path: Path) -> None:
+        pytest.importorskip("cryptography")
+        file = tmp_path / "a.pdf"
+        file.write_bytes(pdf_of("x", password="secret", algorithm="AES-256"))  # noqa: S106
+        load = (
+            "import sys; from pathlib import Path; sys.modules['cryptography'] = None\n"
+            "from ragloom import Source; from ragloom_text.pdf import PdfLoader\n"
+            "path = Path(sys.argv[1])\n"
+            "PdfLoader().load(Source(uri='a.pdf', path=path), path.read_bytes())"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", load, file], capture_output=True, text=True, check=False
+        )
+        assert "MissingDependencyError: an encrypted PDF needs cryptography" in done.stderr
+        assert "pip install 'pypdf[crypto]'" in done.stderr
 
-def pdf_of(*pages: str, password: str = "") -> bytes:
+    @pytest.mark.parametrize("damage", [b"99 0 R", b"<< >>", b"null", b"1 0 R", b"[", b""])
+    def test_a_damaged_pdf_is_read_or_refused(self, damage: bytes) -> None:
+        whole = pdf_of("Hello retrieval", "Second page")
+        for token in re.finditer(rb"\d+ 0 R|/\w+|\d+|<<|>>", whole):
+            content = whole[: token.start()] + damage + whole[token.end() :]
+            with suppress(SourceError):
+                PdfLoader().load(source("a.pdf"), content)
+
+    def test_what_pypdf_says_is_a_warning_of_the_document_and_nothing_else(self) -> None:
+        content = b"junk\n" + pdf_of("Hello retrieval")
+        code = (
+            "import sys; from pathlib import Path; from ragloom import Source\n"
+            "from ragloom_text.pdf import PdfLoader\n"
+            "made_of = Source(uri='a.pdf', path=Path('a.pdf'))\n"
+            "print(PdfLoader().load(made_of, sys.stdin.buffer.read()).warnings)"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", code], input=content, check=True, capture_output=True
+        )
+        assert done.stderr == b""
+        document = PdfLoader().load(source("a.pdf"), content)
+        assert document.text == "Hello retrieval\n"
+        (warning,) = document.warnings
+        assert warning.startswith("not a correct PDF, read as far as it goes: invalid pdf header")
+        assert done.stdout.decode().strip() == repr(document.warnings)
+
+
+def pdf_of(*pages: str, password: str = "", algorithm: str = "RC4-128") -> bytes:
     """A PDF with a line of text on each page."""
     from pypdf import PdfWriter
     from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
@@ -148,7 +217,7 @@ def pdf_of(*pages: str, password: str = "") -> bytes:
         page[NameObject("/Contents")] = stream
     writer.add_metadata({"/Title": "T"})
     if password:
-        writer.encrypt(password, algorithm="RC4-128")
+        writer.encrypt(password, algorithm=algorithm)
     content = io.BytesIO()
     writer.write(content)
     return content.getvalue()

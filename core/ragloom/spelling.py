@@ -1,8 +1,15 @@
-"""What somebody may have meant by a word that nobody knows."""
+"""Words for people: the nearest one that is known, and nouns in the right number."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+
+__all__ = ["counted", "did_you_mean"]
+
+
+def counted(count: int, noun: str) -> str:
+    """``1 file``, ``2 files``."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
