@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from typing import Final
+from unicodedata import category, normalize
 
 from ragloom_knowledge.types import Pattern
 
@@ -17,11 +18,13 @@ _OPENING: Final = "[ORCHESTRATOR CONTEXT: Historical Knowledge]"
 _CLOSING: Final = "[END CONTEXT]"
 _MOST_COMMON, _MODERATE = 5, 3  # successes, as Decision 68 has them
 
-# What a reader, human or model, would take for one of the two delimiters.
+# What a reader, human or model, would take for one of the two delimiters; see _plain.
 _LIKE_DELIMITER: Final = re.compile(
-    r"[\[［【⟦]\s*(?=/?\s*(?:END\s+(?:ORCHESTRATOR\s+)?CONTEXT|ORCHESTRATOR\s+CONTEXT))",
+    r"[\[【⟦〔〖〘〚⁅]\s*+/?\s*(?:END\s+(?:ORCHESTRATOR\s+)?CONTEXT|ORCHESTRATOR\s+CONTEXT)",
     re.IGNORECASE,
 )
+_UNSEEN: Final = ("Mn", "Me", "Cf", "Cc")  # marks on letters, formatting, control characters
+_BLANK_LETTERS: Final = "\u115f\u1160\u3164\uffa0"  # Hangul fillers
 _INVISIBLE: Final = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 _BREAK: Final = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _RECALLED: Final = re.compile(
@@ -68,6 +71,28 @@ def _label(successes: int) -> str:
 
 
 def _quoted(text: str) -> str:
-    seen = _LIKE_DELIMITER.sub("(", _INVISIBLE.sub("", text))
+    seen = _without_delimiters(_INVISIBLE.sub("", text))
     lines = (line.rstrip() for line in _BREAK.split(seen.strip()))
     return "\n  ".join(line for line in lines if line)
+
+
+def _without_delimiters(text: str) -> str:
+    """``text`` with a round bracket where a delimiter would begin, whatever letters it is written in."""
+    plain, places = _plain(text)
+    chars = list(text)
+    for match in _LIKE_DELIMITER.finditer(plain):
+        chars[places[match.start()]] = "("
+    return "".join(chars)
+
+
+def _plain(text: str) -> tuple[str, list[int]]:
+    """The letters that one sees (Unicode's NFKD, without what has no width), and where each stands."""
+    plain: list[str] = []
+    places: list[int] = []
+    for place, char in enumerate(text):
+        for letter in char if char.isascii() else normalize("NFKD", char):
+            unseen = category(letter) in _UNSEEN or letter in _BLANK_LETTERS
+            if letter.isspace() or not unseen:
+                plain.append(letter)
+                places.append(place)
+    return "".join(plain), places

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from reprlib import repr as shown
 from typing import Final
 
 from ragloom.types import Json
 from ragloom_knowledge.block import without_recalled
 from ragloom_knowledge.signature import signature, stable_id
-from ragloom_knowledge.types import FIELDS_OF_KIND, KINDS, Kind, Lesson, LessonError
+from ragloom_knowledge.types import (
+    FIELDS_OF_KIND,
+    KINDS,
+    LONGEST,
+    Kind,
+    Lesson,
+    LessonError,
+)
 
-__all__ = ["lesson_from_json", "new_lesson", "now"]
+__all__ = ["lesson_from_json", "new_lesson", "now", "storable"]
 
-_LONGEST: Final = {
-    "project": 200,
-    "agent_type": 100,
-    "task_type": 100,
-    "technology": 100,
-    "gate_type": 50,
-}
 _REQUIRED: Final[Mapping[Kind, tuple[str, ...]]] = {
     "failure_solution": ("failure_description",),
     "gate_rejection": ("gate_type", "human_feedback", "revision_approach"),
@@ -43,23 +44,22 @@ def lesson_from_json(value: Json) -> Lesson:
         raise LessonError("expected a JSON object with the fields of a lesson")
     kind = value.get("kind")
     if kind not in KINDS:
-        raise LessonError(f"kind: expected one of {', '.join(KINDS)}, found {kind!r}")
+        raise LessonError(f"kind: expected one of {', '.join(KINDS)}, found {shown(kind)}")
     legal = {"kind", *_LABELS, *FIELDS_OF_KIND[kind]}
     if kind == "failure_solution":
         legal.add("success_verified")
     for key in value:
         if key not in legal:
-            raise LessonError(
-                f"{key}: a {kind} has no such field (legal: {', '.join(sorted(legal))})"
-            )
+            names = ", ".join(sorted(legal))
+            raise LessonError(f"{shown(key)}: a {kind} has no such field (legal: {names})")
     verified = value.get("success_verified", kind != "failure_solution")
     if not isinstance(verified, bool):
-        raise LessonError(f"success_verified: expected true or false, found {verified!r}")
+        raise LessonError(f"success_verified: expected true or false, found {shown(verified)}")
     texts: dict[str, str | None] = {}
     for key in legal - {"kind", "success_verified"}:
         text = value.get(key)
         if text is not None and not isinstance(text, str):
-            raise LessonError(f"{key}: expected a string, found {text!r}")
+            raise LessonError(f"{key}: expected a string, found {shown(text)}")
         texts[key] = text
     return new_lesson(kind, texts, verified=verified)
 
@@ -106,16 +106,26 @@ def new_lesson(kind: Kind, given: Mapping[str, str | None], *, verified: bool) -
     )
 
 
-def _clean(key: str, text: str | None) -> str | None:
-    """What both databases and every file can hold; None for nothing."""
-    if text is None:
-        return None
+def storable(key: str, text: str) -> str | None:
+    """What both databases and every file can hold of a text; None for nothing.
+
+    Args:
+        key: Its field. Those of :data:`~ragloom_knowledge.types.LONGEST` are one line each.
+        text: Of any kind.
+
+    Raises:
+        LessonError: It is too long.
+    """
     writable = text.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
-    kept = without_recalled("\n".join(writable.splitlines()))
-    if key in _LONGEST:
+    kept = "\n".join(writable.splitlines())
+    if key in LONGEST:
         kept = " ".join(kept.split())
-        if len(kept) > _LONGEST[key]:
-            raise LessonError(
-                f"{key}: {len(kept)} characters, and at most {_LONGEST[key]} are kept"
-            )
-    return kept or None
+        if len(kept) > LONGEST[key]:
+            message = f"{key}: {len(kept)} characters, and at most {LONGEST[key]} are kept"
+            raise LessonError(message)
+    return kept if kept.strip() else None
+
+
+def _clean(key: str, text: str | None) -> str | None:
+    lines = "" if text is None else storable("", text) or ""
+    return storable(key, without_recalled(lines))

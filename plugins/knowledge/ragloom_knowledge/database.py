@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError, NoSuchModuleError, SQLAlchemyError
 
 from ragloom import ConfigError, MissingDependencyError, StoreError
-from ragloom_knowledge.schema import checkpoints, lessons, metadata
+from ragloom_knowledge.schema import checkpoints, learnt_again, lessons, metadata
 from ragloom_knowledge.signature import same_advice, stable_id
 from ragloom_knowledge.types import Captured, CheckpointKind, Lesson, LessonError
 
@@ -21,6 +21,15 @@ __all__ = ["LessonTable"]
 _AT_ONCE: Final = 500  # ids in one statement; SQLite takes 32,766 variables, older ones 999
 _ATTEMPTS: Final = 5
 _COLUMN: Final = {"kind": "entry_type", "project": "project_id", "captured_at": "timestamp"}
+_ALSO_IN: Final = "also_in"
+_LINE: Final = "\n"  # names have none
+_SELECT: Final = sa.select(
+    lessons,
+    sa.select(sa.func.aggregate_strings(learnt_again.c.project_id, _LINE))
+    .where(learnt_again.c.lesson_id == lessons.c.id)
+    .scalar_subquery()
+    .label(_ALSO_IN),
+)
 
 
 class LessonTable:
@@ -71,10 +80,16 @@ class LessonTable:
             How many there were.
         """
         with _named(self._engine), self._engine.begin() as connection:
-            for part in _parts([lesson.id for lesson in given]):
-                connection.execute(sa.delete(lessons).where(lessons.c.id.in_(part)))
+            _delete(connection, [lesson.id for lesson in given])
             if given:
                 connection.execute(sa.insert(lessons), [_row(lesson) for lesson in given])
+            again = [
+                {"lesson_id": lesson.id, "project_id": project}
+                for lesson in given
+                for project in lesson.also_in
+            ]
+            if again:
+                connection.execute(sa.insert(learnt_again), again)
         return len(given)
 
     def get(self, lesson_id: str) -> Lesson:
@@ -93,7 +108,7 @@ class LessonTable:
         found: dict[str, Lesson] = {}
         with _named(self._engine), self._engine.connect() as connection:
             for part in _parts(ids):
-                rows = connection.execute(sa.select(lessons).where(lessons.c.id.in_(part)))
+                rows = connection.execute(_SELECT.where(lessons.c.id.in_(part)))
                 found.update((row["id"], _lesson(row)) for row in rows.mappings())
         return found
 
@@ -107,13 +122,14 @@ class LessonTable:
         """Lessons that are as asked, in the order of their ids.
 
         Args:
-            project: Learnt there.
+            project: Learnt there, by it alone or by others, too.
             staged: Not yet in the index, or in it.
             verified: Whether their solution is known to work.
         """
-        query = sa.select(lessons)
+        query = _SELECT
         if project is not None:
-            query = query.where(lessons.c.project_id == project)
+            again = sa.select(learnt_again.c.lesson_id).where(learnt_again.c.project_id == project)
+            query = query.where((lessons.c.project_id == project) | lessons.c.id.in_(again))
         if staged is not None:
             query = query.where(lessons.c.embedded == sa.literal(not staged))
         if verified is not None:
@@ -122,11 +138,11 @@ class LessonTable:
             rows = connection.execute(query).mappings().all()
         return sorted((_lesson(row) for row in rows), key=lambda lesson: lesson.id)
 
-    def embedded_ids(self) -> list[str]:
-        """Of the lessons that are in the index, sorted."""
-        query = sa.select(lessons.c.id).where(lessons.c.embedded == sa.true())
+    def ids(self) -> Mapping[str, bool]:
+        """Of all lessons, and whether each is in the index."""
+        query = sa.select(lessons.c.id, lessons.c.embedded)
         with _named(self._engine), self._engine.connect() as connection:
-            return sorted(connection.execute(query).scalars())
+            return {row.id: row.embedded for row in connection.execute(query)}
 
     def mark_processed(
         self, ids: Sequence[str], *, project: str, kind: CheckpointKind, now: datetime
@@ -164,16 +180,20 @@ class LessonTable:
 
     def expired(self, before: datetime) -> list[str]:
         """Ids of lessons that are not pinned and were embedded, or else captured, earlier; sorted."""
-        age = sa.func.coalesce(lessons.c.embedded_at, lessons.c.timestamp)
-        query = sa.select(lessons.c.id).where(age < before, lessons.c.pinned == sa.false())
         with _named(self._engine), self._engine.connect() as connection:
-            return sorted(connection.execute(query).scalars())
+            return sorted(connection.execute(_expired(before)).scalars())
+
+    def remove_expired(self, before: datetime) -> list[str]:
+        """Remove these, whatever is pinned or captured meanwhile; their ids, sorted."""
+        with _named(self._engine), self._engine.begin() as connection:
+            ids = sorted(connection.execute(_expired(before).with_for_update()).scalars())
+            _delete(connection, ids)
+        return ids
 
     def delete(self, ids: Sequence[str]) -> None:
         """Remove lessons, in one transaction."""
         with _named(self._engine), self._engine.begin() as connection:
-            for part in _parts(ids):
-                connection.execute(sa.delete(lessons).where(lessons.c.id.in_(part)))
+            _delete(connection, ids)
 
     def _change(self, lesson_id: str, **values: object) -> Lesson:
         with _named(self._engine), self._engine.begin() as connection:
@@ -184,8 +204,11 @@ class LessonTable:
 
 
 def _merge_or_insert(connection: sa.Connection, lesson: Lesson) -> Captured:
-    query = sa.select(lessons).where(
-        lessons.c.entry_type == lesson.kind, lessons.c.signature == lesson.signature
+    # Locked in the order in which they are pruned: what is counted here is not removed meanwhile.
+    query = (
+        _SELECT.where(lessons.c.entry_type == lesson.kind, lessons.c.signature == lesson.signature)
+        .order_by(lessons.c.id)
+        .with_for_update()
     )
     known = sorted(
         (_lesson(row) for row in connection.execute(query).mappings()), key=lambda one: one.variant
@@ -193,14 +216,18 @@ def _merge_or_insert(connection: sa.Connection, lesson: Lesson) -> Captured:
     for one in known:
         # Without a solution there is no other advice to keep apart.
         if not lesson.solution or not one.solution or same_advice(one.solution, lesson.solution):
-            values: dict[str, object] = {}
+            # A staged lesson is as old as its last capture, or the next checkpoint might prune it.
+            values: dict[str, object] = {} if one.embedded else {"timestamp": lesson.captured_at}
             if lesson.success_verified:
-                values = {"successes": lessons.c.successes + 1, "uses": lessons.c.uses + 1}
+                values |= {"successes": lessons.c.successes + 1, "uses": lessons.c.uses + 1}
                 if not one.success_verified:  # what is verified now is this wording of it
                     values |= {"success_verified": True, "solution_steps": lesson.solution_steps}
             if values:
                 change = sa.update(lessons).where(lessons.c.id == one.id).values(**values)
                 connection.execute(change)
+            if lesson.project not in (one.project, *one.also_in):
+                again = {"lesson_id": one.id, "project_id": lesson.project}
+                connection.execute(sa.insert(learnt_again).values(**again))
             return Captured(id=one.id, merged=True)
     variant = known[-1].variant + 1 if known else 0
     lesson_id = stable_id(lesson.kind, lesson.signature, variant)
@@ -210,15 +237,30 @@ def _merge_or_insert(connection: sa.Connection, lesson: Lesson) -> Captured:
     return Captured(id=lesson_id, merged=False)
 
 
+def _expired(before: datetime) -> sa.Select[str]:
+    age = sa.func.coalesce(lessons.c.embedded_at, lessons.c.timestamp)
+    chosen = sa.select(lessons.c.id).where(age < before, lessons.c.pinned == sa.false())
+    return chosen.order_by(lessons.c.id)
+
+
+def _delete(connection: sa.Connection, ids: Sequence[str]) -> None:
+    for part in _parts(ids):
+        connection.execute(sa.delete(lessons).where(lessons.c.id.in_(part)))
+        connection.execute(sa.delete(learnt_again).where(learnt_again.c.lesson_id.in_(part)))
+
+
 def _row(lesson: Lesson) -> dict[str, object]:
     return {
-        _COLUMN.get(known.name, known.name): getattr(lesson, known.name) for known in fields(Lesson)
+        _COLUMN.get(known.name, known.name): getattr(lesson, known.name)
+        for known in fields(Lesson)
+        if known.name != _ALSO_IN
     }
 
 
-def _lesson(row: Mapping[str, object] | sa.RowMapping) -> Lesson:
+def _lesson(row: sa.RowMapping) -> Lesson:
     values = {known.name: row[_COLUMN.get(known.name, known.name)] for known in fields(Lesson)}
-    return Lesson(**values)  # type: ignore[arg-type]  # as the columns are
+    values[_ALSO_IN] = tuple(sorted(row[_ALSO_IN].split(_LINE))) if row[_ALSO_IN] else ()
+    return Lesson(**values)  # as the columns are
 
 
 def _parts(ids: Sequence[str]) -> Iterator[Sequence[str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -15,7 +15,7 @@ from ragloom_knowledge.files import file_name, indexed_text, write_atomically
 from ragloom_knowledge.space import KnowledgeWorkspace, knowledge_space
 from ragloom_knowledge.types import Kind, Lesson, LessonError, Pattern, wilson_lower_bound
 
-__all__ = ["LessonIndex", "named_files", "ranked"]
+__all__ = ["LessonIndex", "named_files"]
 
 _LOG: Final = logging.getLogger("ragloom")
 _CHUNKS: Final = 4  # of one lesson, that may stand before another one's
@@ -39,11 +39,10 @@ class LessonIndex:
             self.workspace.prepare()
         self.space: Space = knowledge_space(self.workspace)
 
-    def missing(self, ids: Iterable[str]) -> list[str]:
-        """Those of the ids that have no file."""
+    def ids(self) -> set[str]:
+        """Of the lessons that have a file."""
         with named_files():
-            there = {path.stem for path in self.workspace.root.glob("*.md")}
-        return [lesson_id for lesson_id in ids if lesson_id not in there]
+            return {path.stem for path in self.workspace.root.glob("*.md")}
 
     def write(self, lessons: Iterable[Lesson]) -> None:
         """Write the file of each, where it does not say so already."""
@@ -69,42 +68,53 @@ class LessonIndex:
         return report.embedded, {Path(file.path).stem for file in report.failed}
 
     def search(
-        self, asked: str, labels: Mapping[str, str | None], relevance: float, count: int
-    ) -> Mapping[str, float]:
-        """Ids of up to ``count`` lessons and how relevant each is, the best match first.
+        self,
+        asked: str,
+        labels: Mapping[str, str | None],
+        relevance: float,
+        count: int,
+        known: Callable[[Sequence[str]], Mapping[str, Lesson]],
+    ) -> tuple[Pattern, ...]:
+        """The ``count`` lessons that match best, as patterns, the best proven first.
 
         Args:
             asked: In words.
             labels: Front matter that a lesson must have; None asks for nothing.
             relevance: What is less relevant, 0 to 1, is left out.
             count: Lessons at the most.
+            known: Gives those of some ids that are in the table. Another workspace may have removed a
+                lesson from it; that one takes nobody's place.
         """
         where = [
             Condition(field=name, operator="=", value=value)
             for name, value in labels.items()
             if value is not None
         ]
-        try:
-            result = self.space.search(
-                asked, top_k=count * _CHUNKS, min_relevance=relevance, where=where
-            )
-        except NotIndexedError:
-            return {}
-        best: dict[str, float] = {}
-        for hit in result.hits:
-            lesson_id = Path(hit.chunk.uri).stem
-            best[lesson_id] = max(best.get(lesson_id, 0.0), hit.relevance)
-        return dict(list(best.items())[:count])
+        top_k = count * _CHUNKS
+        while True:
+            try:
+                result = self.space.search(asked, top_k=top_k, min_relevance=relevance, where=where)
+            except NotIndexedError:
+                return ()
+            best: dict[str, float] = {}
+            for hit in result.hits:
+                lesson_id = Path(hit.chunk.uri).stem
+                best[lesson_id] = max(best.get(lesson_id, 0.0), hit.relevance)
+            lessons = known(list(best))
+            found = {name: best[name] for name in best if name in lessons}
+            if len(found) >= count or len(result.hits) < top_k:
+                return _ranked(dict(list(found.items())[:count]), lessons)
+            top_k *= _CHUNKS
 
 
-def ranked(found: Mapping[str, float], known: Mapping[str, Lesson]) -> tuple[Pattern, ...]:
-    """What was found as patterns, the best proven first; relevance and id only part equals."""
+def _ranked(found: Mapping[str, float], known: Mapping[str, Lesson]) -> tuple[Pattern, ...]:
+    """What was found as patterns; relevance and id only part equals."""
 
     def order(lesson: Lesson) -> tuple[float, int, float, str]:
         proven = wilson_lower_bound(lesson.successes, lesson.uses)
         return (-proven, _KIND_ORDER[lesson.kind], -found[lesson.id], lesson.id)
 
-    lessons: Sequence[Lesson] = sorted((known[name] for name in found if name in known), key=order)
+    lessons: Sequence[Lesson] = sorted((known[name] for name in found), key=order)
     return tuple(
         Pattern(
             id=lesson.id,

@@ -6,7 +6,7 @@ import logging
 import os
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
@@ -24,9 +24,9 @@ from ragloom.protocols import TokenCounter
 from ragloom.workspace import Space
 from ragloom_knowledge.block import AT_MOST, pattern_block
 from ragloom_knowledge.captures import Captures
-from ragloom_knowledge.capturing import now
-from ragloom_knowledge.files import exported_text, file_name, parse_exported, write_atomically
-from ragloom_knowledge.index import LessonIndex, named_files, ranked
+from ragloom_knowledge.capturing import now, storable
+from ragloom_knowledge.exported import read_export, write_export
+from ragloom_knowledge.index import LessonIndex, named_files
 from ragloom_knowledge.settings import KnowledgeSettings, read_settings
 from ragloom_knowledge.types import (
     CHECKPOINTS,
@@ -34,6 +34,7 @@ from ragloom_knowledge.types import (
     Checkpoint,
     CheckpointKind,
     Lesson,
+    LessonError,
     Pattern,
     Pruned,
     Task,
@@ -94,7 +95,7 @@ class KnowledgeBase(Captures):
     @classmethod
     def of(cls, workspace: Workspace) -> Self:
         """The lessons of an open workspace; raises as :meth:`open` does."""
-        return cls(workspace, read_settings(workspace.settings.extensions.get("knowledge")))
+        return cls(workspace, read_settings(workspace.settings))
 
     def __enter__(self) -> Self:
         """The knowledge base itself."""
@@ -131,19 +132,23 @@ class KnowledgeBase(Captures):
         index holds what the files say, and only then is the lesson marked.
 
         Args:
-            project: Whose lessons.
+            project: Whose lessons, those included that another project had learnt before.
             kind: Why now: one of :data:`~ragloom_knowledge.types.CHECKPOINTS`.
             progress: Called with a stage, how much of it is done, and of how much.
 
         Raises:
             ConfigError: There is no such kind.
+            LessonError: No project can be called so.
             RagloomError: Database, model or index failed; the next run goes on from there.
         """
+        project = _name("project", project)
+        if not project:
+            raise LessonError("project: missing; a checkpoint needs it")
         if kind not in CHECKPOINTS:
             raise ConfigError(
                 f"no checkpoint is called {kind!r}; there are {', '.join(CHECKPOINTS)}"
             )
-        pruned = self.prune(progress=progress)
+        pruned = self.table.remove_expired(self._earliest(None))
         staged = self.table.select(project=project, staged=True, verified=True)
         embedded, failed = self._bring_up_to_date(staged, progress)
         done = [lesson.id for lesson in staged if lesson.id not in failed]
@@ -153,7 +158,7 @@ class KnowledgeBase(Captures):
             kind=kind,
             processed=len(done),
             embedded=embedded,
-            pruned=len(pruned.ids),
+            pruned=len(pruned),
             failed=tuple(lesson.id for lesson in staged if lesson.id in failed),
         )
 
@@ -256,7 +261,7 @@ class KnowledgeBase(Captures):
 
     def lessons(self, *, project: str | None = None) -> list[Lesson]:
         """All lessons, or those of one project, in the order of their ids."""
-        return self.table.select(project=project)
+        return self.table.select(project=project if project is None else _name("project", project))
 
     def pin(self, lesson_id: str, *, pinned: bool = True) -> Lesson:
         """Keep a lesson whatever its age, or no longer.
@@ -273,7 +278,7 @@ class KnowledgeBase(Captures):
         dry_run: bool = False,
         progress: Progress | None = None,
     ) -> Pruned:
-        """Remove every expired lesson that is not pinned, from the index first and then the table.
+        """Remove every expired lesson that is not pinned, and from the index whatever the table has not.
 
         Args:
             older_than: Age, from when it was embedded or else captured; the settings' own by default.
@@ -283,21 +288,25 @@ class KnowledgeBase(Captures):
         Raises:
             RagloomError: Database or index failed; the next run goes on from there.
         """
-        age = timedelta(days=self.settings.retention_days) if older_than is None else older_than
-        ids = self.table.expired(now() - age)
-        if ids and not dry_run:
-            self._index.remove(ids)
+        earliest = self._earliest(older_than)
+        if dry_run:
+            return Pruned(ids=tuple(self.table.expired(earliest)), dry_run=True)
+        ids = self.table.remove_expired(earliest)
+        if self._forget(self._index.ids()):
             self._index.update(progress)
-            self.table.delete(ids)
-        return Pruned(ids=tuple(ids), dry_run=dry_run)
+        return Pruned(ids=tuple(ids), dry_run=False)
 
     def export_lessons(self, folder: Path) -> int:
-        """Write every lesson, with its counts, as a Markdown file with front matter; gives how many."""
+        """Write every lesson, with its counts, as a Markdown file with front matter; gives how many.
+
+        An earlier export in the folder is replaced as a whole.
+
+        Raises:
+            LessonError: The folder holds something else, or a file cannot be written.
+        """
+        exported = self.table.select()
         with named_files():
-            folder.mkdir(parents=True, exist_ok=True)
-            exported = self.table.select()
-            for lesson in exported:
-                write_atomically(folder / file_name(lesson.id), exported_text(lesson))
+            write_export(folder, exported)
         return len(exported)
 
     def import_lessons(self, folder: Path, *, progress: Progress | None = None) -> int:
@@ -309,19 +318,22 @@ class KnowledgeBase(Captures):
             LessonError: A file is not an exported lesson; then nothing is imported.
         """
         with named_files():
-            given = [
-                parse_exported(path.read_text("utf-8"), path.name)
-                for path in sorted(folder.glob("*.md"))
-            ]
+            given = read_export(folder)
         count = self.table.restore(given)
+        self._index.remove(lesson.id for lesson in given if not lesson.embedded)
         self._bring_up_to_date([], progress, {lesson.id for lesson in given if lesson.embedded})
         return count
 
     def _query(
         self, asked: str, labels: Mapping[str, str | None], relevance: float, entering: int
     ) -> tuple[Pattern, ...]:
-        found = self._index.search(asked, labels, relevance, entering)
-        return ranked(found, self.table.by_ids(list(found)))
+        named = {name: text and _name(name, text) for name, text in labels.items()}
+
+        def known(ids: Sequence[str]) -> Mapping[str, Lesson]:
+            found = self.table.by_ids(ids)
+            return {name: lesson for name, lesson in found.items() if lesson.embedded}
+
+        return self._index.search(asked, named, relevance, entering, known)
 
     def _bring_up_to_date(
         self,
@@ -329,11 +341,32 @@ class KnowledgeBase(Captures):
         progress: Progress | None,
         renewed: AbstractSet[str] = frozenset(),
     ) -> tuple[int, set[str]]:
-        """Write the files of these lessons and of those that lack one, then update the index."""
-        ids = self.table.embedded_ids()
-        wanted = {*(renewed & set(ids)), *self._index.missing(ids)}
-        self._index.write([*staged, *self.table.by_ids(sorted(wanted)).values()])
+        """Write the files of these lessons and of those that lack one, remove others, update the index."""
+        there = self._index.ids()
+        there -= self._forget(there)
+        embedded = {name for name, in_index in self.table.ids().items() if in_index}
+        wanted = sorted((embedded & renewed) | (embedded - there))
+        self._index.write([*staged, *self.table.by_ids(wanted).values()])
         return self._index.update(progress)
+
+    def _forget(self, there: AbstractSet[str]) -> AbstractSet[str]:
+        """Remove the files that were there before the table was asked, and that it does not have."""
+        gone = there - self.table.ids().keys()
+        self._index.remove(gone)
+        return gone
+
+    def _earliest(self, age: timedelta | None) -> datetime:
+        """From when on lessons of that age or less are; no age reaches beyond what a date can be."""
+        if age is None:
+            age = timedelta(days=min(self.settings.retention_days, timedelta.max.days))
+        first, last = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)
+        moment = datetime.now(UTC)
+        return (moment - max(min(age, moment - first), moment - last)).replace(tzinfo=None)
+
+
+def _name(key: str, text: str) -> str:
+    """As captured lessons have it."""
+    return storable(key, text) or ""
 
 
 def _fitting(patterns: Sequence[Pattern], tokens: TokenCounter, limit: int) -> tuple[Pattern, ...]:

@@ -9,23 +9,26 @@ from typing import Final
 
 import sqlalchemy as sa
 
-__all__ = ["checkpoints", "lessons", "metadata"]
+from ragloom_knowledge.types import LONGEST
+
+__all__ = ["checkpoints", "learnt_again", "lessons", "metadata"]
 
 metadata: Final = sa.MetaData()
+_GREATEST: Final = 2**31 - 1  # that PostgreSQL's integer holds
 
 lessons: Final = sa.Table(
     "knowledge_staging",
     metadata,
     sa.Column("id", sa.String(36), primary_key=True),
     sa.Column("entry_type", sa.String(50), nullable=False),
-    sa.Column("project_id", sa.String(200), nullable=False),
-    sa.Column("agent_type", sa.String(100), nullable=False),
-    sa.Column("task_type", sa.String(100)),
-    sa.Column("technology", sa.String(100)),
+    sa.Column("project_id", sa.String(LONGEST["project"]), nullable=False),
+    sa.Column("agent_type", sa.String(LONGEST["agent_type"]), nullable=False),
+    sa.Column("task_type", sa.String(LONGEST["task_type"])),
+    sa.Column("technology", sa.String(LONGEST["technology"])),
     sa.Column("failure_description", sa.Text),
     sa.Column("error_message", sa.Text),
     sa.Column("solution_steps", sa.Text),
-    sa.Column("gate_type", sa.String(50)),
+    sa.Column("gate_type", sa.String(LONGEST["gate_type"])),
     sa.Column("human_feedback", sa.Text),
     sa.Column("revision_approach", sa.Text),
     sa.Column("approved_approach", sa.Text),
@@ -54,17 +57,27 @@ lessons: Final = sa.Table(
     sa.CheckConstraint(
         "NOT embedded OR embedded_at IS NOT NULL", name="ck_knowledge_embedded_when"
     ),
-    sa.CheckConstraint("0 <= successes AND successes <= uses", name="ck_knowledge_counts"),
-    sa.CheckConstraint("variant >= 0", name="ck_knowledge_variant"),
+    sa.CheckConstraint(
+        f"0 <= successes AND successes <= uses AND uses <= {_GREATEST}", name="ck_knowledge_counts"
+    ),
+    sa.CheckConstraint(f"variant BETWEEN 0 AND {_GREATEST}", name="ck_knowledge_variant"),
     sa.Index("idx_knowledge_staging_project", "project_id"),
     sa.Index("idx_knowledge_staging_embedded", "embedded"),
 )
+
+learnt_again: Final = sa.Table(
+    "knowledge_learnt_again",
+    metadata,
+    sa.Column("lesson_id", sa.String(36), primary_key=True),
+    sa.Column("project_id", sa.String(LONGEST["project"]), primary_key=True),
+)
+"""Which other projects captured a lesson: it is staged for each of them."""
 
 checkpoints: Final = sa.Table(
     "knowledge_checkpoints",
     metadata,
     sa.Column("id", sa.Integer, primary_key=True),
-    sa.Column("project_id", sa.String(200), nullable=False),
+    sa.Column("project_id", sa.String(LONGEST["project"]), nullable=False),
     sa.Column("checkpoint_type", sa.String(50), nullable=False),
     sa.Column("lessons", sa.Integer, nullable=False),
     sa.Column("timestamp", sa.DateTime, nullable=False),
@@ -73,3 +86,10 @@ checkpoints: Final = sa.Table(
         name="ck_knowledge_checkpoint_type",
     ),
 )
+
+for _table in metadata.tables.values():
+    for _column in _table.columns:
+        if isinstance(_column.type, sa.String) and _column.type.length:  # SQLite looks at no length
+            _name = f"ck_{_table.name}_{_column.name}_length"
+            _fits = sa.func.length(_column) <= sa.literal_column(str(_column.type.length))
+            _table.append_constraint(sa.CheckConstraint(_fits, name=_name))

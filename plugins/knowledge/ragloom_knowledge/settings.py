@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Final
 
 from ragloom import ConfigError
+from ragloom.config import Settings
+from ragloom.spelling import did_you_mean
 from ragloom.types import Json
 
 __all__ = ["KnowledgeSettings", "read_settings"]
 
 _DATABASE: Final = "RAGLOOM_KNOWLEDGE_DATABASE"
+_KEY: Final = "knowledge"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +29,7 @@ class KnowledgeSettings:
         task_relevance: What fits a task less, 0 to 1, is not a pattern.
         failure_relevance: Likewise for a failure.
         max_tokens: What the block of patterns may have at the most.
+        serve: Whether the MCP server and ``llm`` may search lessons, as the space ``knowledge``.
     """
 
     database: str = ""
@@ -34,27 +37,34 @@ class KnowledgeSettings:
     task_relevance: float = 0.7
     failure_relevance: float = 0.75
     max_tokens: int = 1500
+    serve: bool = False
 
 
-def read_settings(value: Json, environment: Mapping[str, str] | None = None) -> KnowledgeSettings:
-    """The settings in the value of the key ``knowledge``; None for none.
+def read_settings(
+    workspace: Settings, environment: Mapping[str, str] | None = None
+) -> KnowledgeSettings:
+    """What the settings say under ``knowledge``.
 
     Raises:
         ConfigError: A key is unknown, or a value of the wrong type or out of range.
     """
     variables = os.environ if environment is None else environment
+    value = workspace.extensions.get(_KEY)
     if value is not None and not isinstance(value, Mapping):
-        raise ConfigError(f"knowledge: expected a mapping of settings, found {value!r}")
+        raise ConfigError(
+            f"{workspace.named(_KEY)}: expected a mapping of settings, found {value!r}"
+        )
     legal = [known.name for known in fields(KnowledgeSettings)]
     settings = KnowledgeSettings()
     for key, given in (value or {}).items():
+        named = workspace.named(f"{_KEY}.{key}")
         if key not in legal:
-            close = difflib.get_close_matches(key, legal, 1)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
-            raise ConfigError(
-                f"knowledge: unknown setting {key!r}{hint} (legal: {', '.join(legal)})"
-            )
-        settings = replace(settings, **{key: _read(key, given)})  # type: ignore[arg-type]
+            hint = did_you_mean(key, legal)
+            raise ConfigError(f"{named}: unknown setting {key!r}{hint} (legal: {', '.join(legal)})")
+        try:
+            settings = replace(settings, **{key: _read(key, given)})  # type: ignore[arg-type]
+        except ValueError as error:
+            raise ConfigError(f"{named}: expected {error}, found {given!r}") from error
     if variables.get(_DATABASE):
         settings = replace(settings, database=variables[_DATABASE])
     return settings
@@ -64,12 +74,16 @@ def _read(key: str, value: Json) -> str | int | float:
     if key == "database":
         if isinstance(value, str):
             return value
-        raise ConfigError("knowledge.database: expected a URL such as 'sqlite:///lessons.db'")
+        raise ValueError("a URL such as 'sqlite:///lessons.db'")
+    if key == "serve":
+        if isinstance(value, bool):
+            return value
+        raise ValueError("true or false")
     number = not isinstance(value, bool) and isinstance(value, int | float)
     if key.endswith("relevance"):
         if number and isinstance(value, int | float) and 0 <= value <= 1:
             return float(value)
-        raise ConfigError(f"knowledge.{key}: expected a number from 0 to 1, found {value!r}")
+        raise ValueError("a number from 0 to 1")
     if number and isinstance(value, int) and value >= 1:
         return value
-    raise ConfigError(f"knowledge.{key}: expected a whole number from 1, found {value!r}")
+    raise ValueError("a whole number from 1")

@@ -1,17 +1,21 @@
-"""The index of lessons: a space apart, which no other space, server or tool lists."""
+"""The index of lessons: a space apart, which no server or tool lists unless a setting says so."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from ragloom import Workspace
+from ragloom import ConfigError, NotIndexedError, Workspace
 from ragloom.audit import AuditLog
 from ragloom.config import Part, SpaceSettings
+from ragloom.snapshot import Snapshot
 from ragloom.workspace import Space
+from ragloom_knowledge.settings import read_settings
 
-__all__ = ["KnowledgeWorkspace", "knowledge_space"]
+__all__ = ["KnowledgeWorkspace", "knowledge_space", "named_spaces"]
 
 NAME: Final = "knowledge"
 _IGNORE: Final = "# Made by ragloom.\n*\n"
@@ -60,3 +64,34 @@ def knowledge_space(workspace: KnowledgeWorkspace) -> Space:
         min_relevance=0.0,
     )
     return Space(workspace, NAME, settings)
+
+
+def named_spaces(workspace: Workspace, _config: Path | None = None) -> Mapping[str, Space]:
+    """The lessons where ``knowledge.serve`` is true, or nothing: entry point of ``ragloom.spaces``.
+
+    Raises:
+        ConfigError: A setting is wrong, or another space has that name.
+    """
+    if not read_settings(workspace.settings).serve:
+        return {}
+    if NAME in workspace.spaces():
+        raise ConfigError(
+            f"{workspace.settings.named('knowledge.serve')}: two spaces are called {NAME!r}, that of "
+            "the lessons and one of the workspace: give that one another name"
+        )
+    lessons, asked = KnowledgeWorkspace(workspace), workspace.settings.defaults
+    settings = replace(
+        knowledge_space(lessons).settings, top_k=asked.top_k, min_relevance=asked.min_relevance
+    )
+    return {NAME: _ServedSpace(lessons, NAME, settings)}
+
+
+class _ServedSpace(Space):
+    def snapshot(self) -> Snapshot:
+        """As any space's, with the command that indexes this one."""
+        try:
+            return super().snapshot()
+        except NotIndexedError as error:
+            raise NotIndexedError(
+                "no lessons are indexed yet: run 'ragloom knowledge checkpoint'"
+            ) from error

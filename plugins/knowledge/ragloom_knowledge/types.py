@@ -14,6 +14,7 @@ __all__ = [
     "CHECKPOINTS",
     "FIELDS_OF_KIND",
     "KINDS",
+    "LONGEST",
     "Captured",
     "Checkpoint",
     "CheckpointKind",
@@ -40,6 +41,15 @@ FIELDS_OF_KIND: Final[Mapping[Kind, tuple[str, ...]]] = {
     "gate_approval": ("gate_type", "approved_approach"),
 }
 """The texts that a lesson of each kind has."""
+
+LONGEST: Final[Mapping[str, int]] = {
+    "project": 200,
+    "agent_type": 100,
+    "task_type": 100,
+    "technology": 100,
+    "gate_type": 50,
+}
+"""Characters of a name at the most."""
 
 _Z: Final = 1.959963984540054  # the 0.975 quantile of the normal distribution: a 95 % interval
 
@@ -86,8 +96,9 @@ class Lesson:
         uses: Times it was tried, the first included.
         pinned: Whether it never expires.
         embedded: Whether a checkpoint brought it into the index.
-        captured_at: UTC.
+        captured_at: UTC; while it is staged, of the last time that it was captured.
         embedded_at: UTC; its age counts from here.
+        also_in: Other projects that have learnt the same, sorted.
     """
 
     id: str
@@ -112,6 +123,7 @@ class Lesson:
     embedded: bool = False
     captured_at: datetime
     embedded_at: datetime | None = None
+    also_in: tuple[str, ...] = ()
 
     @property
     def problem(self) -> str:

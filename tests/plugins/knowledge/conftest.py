@@ -51,9 +51,6 @@ def postgres_server() -> Iterator[str]:
     place = Path(subprocess.check_output(["mktemp", "-d"], text=True).strip())  # noqa: S607
     if user:
         os.chown(place, pwd.getpwnam(_NOBODY).pw_uid, -1)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
 
     def run(*command: str) -> None:
         subprocess.run(
@@ -62,17 +59,30 @@ def postgres_server() -> Iterator[str]:
             cwd=place,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            timeout=120,
+            timeout=300,
             **user,
         )
 
     cluster = str(place / "cluster")
     run(str(folder / "initdb"), "-D", cluster, "-U", "ragloom", "-A", "trust", "-N", "-E", "UTF8")
-    options = f"-p {port} -k {place} -c listen_addresses=127.0.0.1 -c fsync=off"
-    control = (str(folder / "pg_ctl"), "-D", cluster, "-w")
+    control = (str(folder / "pg_ctl"), "-D", cluster, "-w", "-t", "240")
+
+    def start(attempts: int = 5) -> int:
+        """On which port; another program may take one before the server does."""
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        options = f"-p {port} -k {place} -c listen_addresses=127.0.0.1 -c fsync=off"
+        try:
+            run(*control, "-o", options, "-l", str(place / "log"), "start")
+        except subprocess.CalledProcessError:
+            if attempts == 1:
+                raise
+            return start(attempts - 1)
+        return port
+
     try:
-        run(*control, "-o", options, "-l", str(place / "log"), "start")
-        yield f"postgresql://ragloom@127.0.0.1:{port}"
+        yield f"postgresql://ragloom@127.0.0.1:{start()}"
     finally:
         subprocess.run([*control, "-m", "immediate", "stop"], check=False, cwd=place, **user)
         shutil.rmtree(place, ignore_errors=True)
