@@ -8,7 +8,6 @@ itself from ``defaults``.
 
 from __future__ import annotations
 
-import difflib
 import os
 import sys
 from collections.abc import Collection, Iterator, Mapping
@@ -18,6 +17,7 @@ from typing import TypeAlias, cast
 
 from ragloom import ConfigError, Json
 from ragloom.config import CONFIG_NAME
+from ragloom.spelling import did_you_mean
 from ragloom.yamlfile import YamlFile, read_yaml
 from ragloom_agents import schema
 from ragloom_agents.settings import AgentSettings, AgentsSettings, DocsSettings, RagSettings
@@ -49,7 +49,8 @@ def user_file(environment: Mapping[str, str]) -> Path:
     ignored: https://specifications.freedesktop.org/basedir-spec), else below ``~/.config``, on macOS
     ``~/Library/Application Support`` and on Windows ``%APPDATA%``.
     """
-    home = Path(environment.get("HOME") or "~").expanduser()
+    # Unlike Path's, it does not fail for a user without a home folder, such as in a container.
+    home = Path(os.path.expanduser(environment.get("HOME") or "~"))  # noqa: PTH111
     folder = home / ".config"
     if sys.platform == "darwin":
         folder = home / "Library" / "Application Support"
@@ -182,8 +183,7 @@ class _Reading:
     ) -> None:
         for key in mapping:
             if key not in legal:
-                near = difflib.get_close_matches(key, legal, 1)
-                hint = f"; did you mean {near[0]!r}?" if near else ""
+                hint = did_you_mean(key, legal)
                 where = f"{_dotted(at)}: " if at else ""
                 raise ConfigError(
                     f"{self._file.place(*at, key)}: {where}unknown key {key!r}{hint} "
@@ -217,7 +217,7 @@ def _read_environment(
         try:
             value = reader(text)
         except ValueError as error:
-            raise ConfigError(f"{name}={text!r}: expected {error}") from error
+            raise ConfigError(f"{name}={_short(text)}: expected {error}") from error
         layers.values["environment", *key.split(".")] = (value, name)
 
 

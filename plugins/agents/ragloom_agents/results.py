@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ragloom import Citation, Context, Hit
 
-__all__ = ["NOTHING_FOUND", "ResultsFormatter", "context_of"]
+__all__ = ["NOTHING_FOUND", "ResultsFormatter", "context_of", "printable"]
 
 NOTHING_FOUND = "No relevant documentation found for your query."
 
@@ -27,7 +27,7 @@ class ResultsFormatter:
         """See :meth:`ragloom.Formatter.render`; a fixed sentence for no citations."""
         results = [
             f"--- Result {number} (score: {citation.relevance:.3f}, "
-            f"source: {_printable(citation.path)}) ---\n{_plain(citation.text)}"
+            f"source: {printable(citation.path)}) ---\n{_plain(citation.text)}"
             for number, citation in enumerate(context.citations, start=1)
         ]
         return "\n\n".join(results) or NOTHING_FOUND
@@ -55,6 +55,6 @@ def _plain(text: str) -> str:
     return _HEADER.sub(r"\1\\\2", text.rstrip())
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
     """One line: control characters, line separators and lone surrogates become escapes."""
     return _UNPRINTABLE.sub(lambda found: found[0].encode("unicode_escape").decode(), text)

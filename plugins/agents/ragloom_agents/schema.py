@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from typing import TypeAlias, cast
 
 from ragloom import Json
+from ragloom.config import user_path
 from ragloom.counting import COUNTERS
 
 __all__ = ["AGENT", "DOCS", "RAG", "TOP", "VARIABLES", "Reader", "store_reader"]
@@ -29,9 +32,19 @@ def _name(value: Json) -> Json:
     raise ValueError("a string that is not empty")
 
 
+def _path(value: Json) -> Json:
+    user_path(cast("str", _text(value)))
+    return value
+
+
+def _folder(value: Json) -> Json:
+    return _path(_name(value))
+
+
 def _number(lowest: int) -> Reader:
     def read(value: Json) -> Json:
-        if isinstance(value, int) and not isinstance(value, bool) and value >= lowest:
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        if isinstance(value, int) and whole and lowest <= value <= sys.maxsize:
             return value
         raise ValueError(f"a whole number from {lowest}")
 
@@ -66,7 +79,7 @@ def store_reader(stores: Collection[str]) -> Reader:
 
 RAG: Mapping[str, Reader] = {
     "store": _name,
-    "path": _text,
+    "path": _path,
     "chunk_size": _number(1),
     "chunk_overlap": _number(0),
 }
@@ -75,7 +88,7 @@ DOCS: Mapping[str, Reader] = {
     "budget": _number(1),
     "top_k": _number(1),
     "sources": _globs,
-    "base_dir": _name,
+    "base_dir": _folder,
     "counter": _one_of(COUNTERS),
 }
 TOOLS: Mapping[str, Reader] = {"rag": _flag}
@@ -97,7 +110,10 @@ def _from_text(read: Reader) -> Reader:
 
     def read_text(value: Json) -> Json:
         text = cast("str", value).strip()
-        return read(int(text) if text.removeprefix("-").isdecimal() else text)
+        if text.removeprefix("-").isdecimal():
+            with suppress(ValueError):  # out of range, or of more digits than Python reads
+                return read(int(text))
+        return read(text)
 
     return read_text
 
@@ -111,10 +127,10 @@ def _switch(value: Json) -> Json:
 
 VARIABLES: Mapping[str, tuple[str, Reader]] = {
     "RAGLOOM_RAG_STORE": ("rag.store", _name),
-    "RAGLOOM_RAG_STORE_PATH": ("rag.path", _text),
+    "RAGLOOM_RAG_STORE_PATH": ("rag.path", _path),
     "RAGLOOM_RAG_CHUNK_SIZE": ("rag.chunk_size", _from_text(RAG["chunk_size"])),
     "RAGLOOM_RAG_CHUNK_OVERLAP": ("rag.chunk_overlap", _from_text(RAG["chunk_overlap"])),
     "RAGLOOM_TOOLS_RAG": ("tools.rag", _switch),
-    "RAGLOOM_DOCS_BASE_DIR": ("docs.base_dir", _name),
+    "RAGLOOM_DOCS_BASE_DIR": ("docs.base_dir", _folder),
 }
 """The environment: each variable, the key above which it stands, and how it is read."""

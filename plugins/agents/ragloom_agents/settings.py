@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 from ragloom import ConfigError
+from ragloom.spelling import did_you_mean
 
 __all__ = ["AgentSettings", "AgentsSettings", "DocsSettings", "RagSettings", "Strategy"]
 
@@ -109,9 +109,8 @@ class AgentsSettings:
         if not self.agents:
             message = f"no agent is called {agent_id!r}: no agents.yaml or ragloom.yaml names any"
             raise ConfigError(message)
-        near = difflib.get_close_matches(agent_id, self.agents, 1)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(self.agents)}"
-        raise ConfigError(f"no agent is called {agent_id!r}; {hint}")
+        hint = did_you_mean(agent_id, self.agents) or f"; there are: {', '.join(self.agents)}"
+        raise ConfigError(f"no agent is called {agent_id!r}{hint}")
 
     def origin(self, key: str) -> str:
         """Where a value came from."""

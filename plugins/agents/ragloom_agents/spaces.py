@@ -7,17 +7,18 @@ which would cut them as the workspace's settings say and not as the agent's do.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
 
-from ragloom import ConfigError, Embedder, PluginHost, Space, Workspace
+from ragloom import ConfigError, Embedder, NotIndexedError, PluginHost, Space, Workspace
 from ragloom.audit import AuditLog
-from ragloom.config import Part, SpaceSettings
+from ragloom.config import Part, SpaceSettings, user_path
+from ragloom.snapshot import Snapshot
 from ragloom.types import Json
-from ragloom_agents.settings import AgentSettings, AgentsSettings, RagSettings
+from ragloom_agents.settings import AgentSettings, AgentsSettings
 
 __all__ = ["AgentSpaces", "space_name", "store_place"]
 
@@ -88,6 +89,16 @@ class _AgentWorkspace(Workspace):
 
 class _AgentSpace(Space):
     workspace: _AgentWorkspace
+    agent_id = ""
+
+    def snapshot(self) -> Snapshot:
+        """As any space's, with the command that indexes this one."""
+        try:
+            return super().snapshot()
+        except NotIndexedError as error:
+            raise NotIndexedError(
+                f"agent {self.agent_id!r} has no index yet: run 'ragloom agents index {self.agent_id}'"
+            ) from error
 
     @cached_property
     def embedder(self) -> Embedder:
@@ -128,9 +139,11 @@ class AgentSpaces:
         if agent_id not in self._made:
             agent = self.settings.agent(agent_id)
             base = self.base_dir(agent)
-            self._made[agent_id] = _AgentSpace(
+            space = _AgentSpace(
                 _AgentWorkspace(base, self), space_name(agent_id), self._settings_of(agent)
             )
+            space.agent_id = agent_id
+            self._made[agent_id] = space
         return self._made[agent_id]
 
     def forget(self, agent_id: str) -> None:
@@ -143,11 +156,19 @@ class AgentSpaces:
         Raises:
             ConfigError: There is no such folder.
         """
-        base = (self.workspace.root / Path(agent.docs.base_dir).expanduser()).resolve()
+        base = self._path(agent.docs.base_dir, agent, "docs.base_dir").resolve()
         if not base.is_dir():
             origin = self.settings.origin(f"agents.{agent.id}.docs.base_dir")
             raise ConfigError(f"{origin}: docs.base_dir: there is no folder {base}")
         return base
+
+    def _path(self, given: str, agent: AgentSettings, key: str) -> Path:
+        """An absolute path from what is set for ``key``."""
+        try:
+            return (self.workspace.root / user_path(given)).absolute()
+        except ValueError as error:
+            origin = self.settings.origin(f"agents.{agent.id}.{key}")
+            raise ConfigError(f"{origin}: {key}: expected {error}, found {given!r}") from error
 
     def prepare(self) -> None:
         """Keep everything below ``.ragloom`` out of version control, wherever a store puts its files."""
@@ -164,12 +185,13 @@ class AgentSpaces:
             shared,
             sources=agent.docs.sources,
             chunker=Part(name="sentence", options=cut),
-            store=self._store(rag, shared.store),
+            store=self._store(agent, shared.store),
             top_k=agent.docs.top_k,
         )
 
-    def _store(self, rag: RagSettings, usual: Part) -> Part:
+    def _store(self, agent: AgentSettings, usual: Part) -> Part:
         """The store by its name, with those options of the workspace's own that are for the same store."""
+        rag = agent.rag
         options: dict[str, Json] = dict(usual.options) if usual.name == rag.store else {}
         if not rag.path:
             return Part(name=rag.store, options=options)
@@ -178,10 +200,16 @@ class AgentSpaces:
             return Part(name=rag.store, options=options)  # such as memory: it keeps no files
         place = rag.path
         if "://" not in place:
-            path = (self.workspace.root / Path(place).expanduser()).absolute()
+            path = self._path(place, agent, "rag.path")
             general = self.settings.rag
             shared = rag.path == general.path and rag.store != general.store
             place = str(store_place(path, rag.store, shared=shared))
+        elif option == "path":
+            origin = self.settings.origin(f"agents.{agent.id}.rag.path")
+            raise ConfigError(
+                f"{origin}: rag.path: expected a path, found a URL: the store {rag.store!r} keeps "
+                "its chunks in files"
+            )
         return Part(name=rag.store, options={**options, option: place})
 
 
@@ -197,6 +225,8 @@ def _path_option(host: PluginHost, store: str) -> str | None:
 def named_spaces(workspace: Workspace, config: Path | None = None) -> Mapping[str, Space]:
     """The agents' spaces by agent id, for whoever serves spaces: entry point of ``ragloom.spaces``.
 
+    Each is opened when it is asked for, so that what is wrong with one agent keeps no other away.
+
     Args:
         workspace: Whose agents are meant.
         config: The settings file that stands for ``ragloom.yaml``.
@@ -208,9 +238,25 @@ def named_spaces(workspace: Workspace, config: Path | None = None) -> Mapping[st
 
     stores = workspace.host.providers("stores")
     settings = load_agents(workspace.root, config=config, stores=stores)
-    spaces = AgentSpaces(settings, workspace)
-    return {
-        agent_id: spaces.space(agent_id)
-        for agent_id, agent in settings.agents.items()
-        if agent.docs.sources
-    }
+    return _NamedSpaces(AgentSpaces(settings, workspace))
+
+
+class _NamedSpaces(Mapping[str, Space]):
+    """The spaces of the agents that have documents."""
+
+    def __init__(self, spaces: AgentSpaces) -> None:
+        agents = spaces.settings.agents.values()
+        self._ids = {agent.id: agent.id for agent in agents if agent.docs.sources}
+        self._spaces = spaces
+
+    def __getitem__(self, agent_id: str) -> Space:
+        return self._spaces.space(self._ids[agent_id])
+
+    def __contains__(self, agent_id: object) -> bool:
+        return agent_id in self._ids
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._ids)
+
+    def __len__(self) -> int:
+        return len(self._ids)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import logging
+import re
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
-from ragloom import Json, RagloomError
+from ragloom import Json, RagloomError, SearchResult
 from ragloom_agents.index import AgentIndex
 from ragloom_agents.results import ResultsFormatter, context_of
 
@@ -21,8 +23,11 @@ HINT = (
 )
 """What an agent with the tool is told at the end of its system prompt."""
 
+_LOG = logging.getLogger("ragloom")
 _MOST = 50
 _TIMEOUT = 30.0
+_SHOWN = 60  # characters of a wrong argument
+_HALF = re.compile("[\ud800-\udfff]")
 
 
 class ToolError(RagloomError):
@@ -67,6 +72,7 @@ class RagSearch:
         self._index = index
         self._agent_id = agent_id
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="rag_search")
+        self._late: Future[SearchResult] | None = None  # was given up and may still be running
 
     @property
     def parameters(self) -> Mapping[str, Json]:
@@ -94,15 +100,19 @@ class RagSearch:
         """The text for the model.
 
         Raises:
-            ToolError: An argument is wrong, or it took longer than ``timeout``.
+            ToolError: An argument is wrong, it took longer than ``timeout``, or an earlier call that did
+                has still not ended.
             RagloomError: The index does not answer.
         """
         query, top_k = _checked({"query": query, "top_k": top_k})
+        if self._late is not None and not self._late.done():
+            raise ToolError("an earlier search has not ended yet: try again later")
         answer = self._worker.submit(self._index.search, self._agent_id, query, top_k)
         try:
             result = answer.result(timeout=self.timeout)
         except TimeoutError as error:
-            answer.cancel()
+            if not answer.cancel():
+                self._late = answer
             raise ToolError(f"rag_search gave no answer within {self.timeout:g} s") from error
         root = self._index.spaces.space(self._agent_id).workspace.root
         return ResultsFormatter().render(context_of(result.hits, root, reason=result.reason))
@@ -118,6 +128,11 @@ class RagSearch:
             return ToolResult(text=self(query, top_k))
         except RagloomError as error:
             return ToolResult(text=f"rag_search failed: {error}", is_error=True)
+        except Exception as error:  # noqa: BLE001 - the edge: a program's loop must go on
+            reason = " ".join(f"{type(error).__name__}: {error}".split())
+            failed = ToolResult(text=f"rag_search failed: {reason}", is_error=True)
+            _LOG.error(failed.text)
+            return failed
 
     def openai(self) -> dict[str, Json]:
         """The definition for ``tools`` of the OpenAI chat completions API, and of Ollama."""
@@ -163,31 +178,43 @@ def _openapi(schema: Mapping[str, Json]) -> dict[str, Json]:
     return converted
 
 
-def _decoded(arguments: Mapping[str, object] | str) -> Mapping[str, object]:
-    if not isinstance(arguments, str):
+def _decoded(arguments: object) -> Mapping[object, object]:
+    if isinstance(arguments, str):
+        try:
+            arguments = json.loads(arguments)
+        except json.JSONDecodeError as error:
+            raise ToolError(f"the arguments are not JSON: {error}") from error
+        except (ValueError, RecursionError):  # a number or a nesting that Python does not read
+            arguments = None
+    if isinstance(arguments, Mapping):
         return arguments
-    try:
-        decoded = json.loads(arguments)
-    except ValueError as error:
-        raise ToolError(f"the arguments are not JSON: {error}") from error
-    if isinstance(decoded, dict):
-        return decoded
     raise ToolError('the arguments must be a JSON object such as {"query": "…"}')
 
 
-def _checked(arguments: Mapping[str, object]) -> tuple[str, int | None]:
+def _checked(arguments: Mapping[object, object]) -> tuple[str, int | None]:
     """The arguments, if they are as the schema says."""
-    unknown = sorted(set(arguments) - {"query", "top_k"})
+    unknown = [key for key in arguments if key not in ("query", "top_k")]
     if unknown:
-        raise ToolError(f"unknown argument {unknown[0]!r}; there are query and top_k")
+        raise ToolError(f"unknown argument {_short(unknown[0])}; there are query and top_k")
     query, top_k = arguments.get("query"), arguments.get("top_k")
     if not isinstance(query, str) or not query.strip():
-        raise ToolError(f"query must be a string that is not empty, not {query!r}")
+        raise ToolError(f"query must be a string that is not empty, not {_short(query)}")
+    if _HALF.search(query):
+        raise ToolError("query holds half of a character (a lone surrogate): give whole ones")
     if top_k is None:
         return query, None
     whole = isinstance(top_k, int) or (isinstance(top_k, float) and top_k.is_integer())
     if not isinstance(top_k, int | float) or isinstance(top_k, bool) or not whole:
-        raise ToolError(f"top_k must be a whole number, not {top_k!r}")
+        raise ToolError(f"top_k must be a whole number, not {_short(top_k)}")
     if not 1 <= top_k <= _MOST:
-        raise ToolError(f"top_k must be from 1 to {_MOST}, not {top_k!r}")
+        raise ToolError(f"top_k must be from 1 to {_MOST}, not {_short(top_k)}")
     return query, int(top_k)
+
+
+def _short(value: object) -> str:
+    """What was given, as far as it helps to see it."""
+    try:
+        shown = repr(value)
+    except (ValueError, RecursionError):  # more digits or a deeper nesting than Python shows
+        return "something too large to show"
+    return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
+from importlib.metadata import entry_points
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from ragloom import Citation, ConfigError, Context, Space, Workspace
+from ragloom.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from llm import Fragment
@@ -14,7 +17,9 @@ if TYPE_CHECKING:
 __all__ = ["fragment", "rag_search"]
 
 _MOST = 50
-_LESSONS = "knowledge"
+_DEFAULT = 5
+_HALF = re.compile("[\ud800-\udfff]")
+_SHOWN = 60  # characters of a wrong argument
 
 
 def fragment(argument: str) -> Fragment:
@@ -34,20 +39,41 @@ def fragment(argument: str) -> Fragment:
     return make(_answer(query.strip(), space.strip(), None), f"ragloom:{argument}")
 
 
-def rag_search(query: str, space: str = "", top_k: int = 5) -> str:
+def rag_search(query: str, space: str = "", top_k: int = _DEFAULT) -> str:
     """Search the documents of the current folder by meaning and by words.
 
     Returns the passages that answer the query, best first, each with its score (0 to 1) and its source
     file. Give the name of a space only where there are several.
     """
-    if not query.strip():
-        raise ConfigError("query must not be empty")
-    if not 1 <= top_k <= _MOST:
-        raise ConfigError(f"top_k must be from 1 to {_MOST}, not {top_k}")
-    return _answer(query, space, top_k)
+    # A model's arguments are of any type, and null for those that it leaves out.
+    given: tuple[object, object] = (query, space)
+    if not isinstance(given[0], str) or not query.strip():
+        raise ConfigError(f"query must be a string that is not empty, not {_short(query)}")
+    if not isinstance(given[1], str | None):
+        raise ConfigError(f"space must be the name of a space, not {_short(space)}")
+    return _answer(query, (space or "").strip(), _whole(top_k))
+
+
+def _whole(top_k: object) -> int:
+    """``top_k`` as a number; models write it as a string, too."""
+    if top_k is None:
+        return _DEFAULT
+    text = str(top_k).strip() if isinstance(top_k, str | int | float) else ""
+    digits = text.removesuffix(".0")
+    if digits.isdecimal() and len(digits) <= len(str(_MOST)) and 1 <= int(digits) <= _MOST:
+        return int(digits)
+    raise ConfigError(f"top_k must be a whole number from 1 to {_MOST}, not {_short(top_k)}")
+
+
+def _short(value: object) -> str:
+    """What was given, as far as it helps to see it."""
+    shown = repr(value)
+    return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
 
 
 def _answer(query: str, name: str, top_k: int | None) -> str:
+    if _HALF.search(query):
+        raise ConfigError("query holds half of a character (a lone surrogate): give whole ones")
     with _space(Workspace.open(), name) as space:
         result = space.search(query, top_k=top_k)
         root = space.workspace.root
@@ -68,11 +94,9 @@ def _answer(query: str, name: str, top_k: int | None) -> str:
 
 
 def _space(workspace: Workspace, name: str) -> Space:
-    """The space of that name, or the only one; lessons only where the settings name their space."""
-    declared = workspace.settings.spaces
-    names = [
-        known for known in workspace.spaces() if known in declared or not known.startswith(_LESSONS)
-    ]
+    """The space of that name, or the only one; lessons only where a setting says so."""
+    lessons = _lessons(workspace)
+    names = sorted({*workspace.spaces(), *lessons})
     if not names:
         raise ConfigError(f"nothing is indexed in {workspace.root}: run 'ragloom index'")
     if not name:
@@ -80,7 +104,18 @@ def _space(workspace: Workspace, name: str) -> Space:
             raise ConfigError(f"there are several spaces, name one: {', '.join(names)}")
         name = names[0]
     if name not in names:
-        near = difflib.get_close_matches(name, names, 1)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(names)}"
-        raise ConfigError(f"no space is called {name!r}; {hint}")
-    return workspace.space(name)
+        hint = did_you_mean(name, names) or f"; there are: {', '.join(names)}"
+        raise ConfigError(f"no space is called {name!r}{hint}")
+    return lessons[name] if name in lessons else workspace.space(name)
+
+
+def _lessons(workspace: Workspace) -> Mapping[str, Space]:
+    """What the plugin ``knowledge`` offers under names of its own; nothing where it is not loaded."""
+    loaded = {known.name for known in workspace.host.plugins() if known.status == "loaded"}
+    for point in entry_points(group="ragloom.spaces", name="knowledge"):
+        if "knowledge" in loaded:
+            spaces_of = cast(
+                "Callable[[Workspace, Path | None], Mapping[str, Space]]", point.load()
+            )
+            return spaces_of(workspace, None)
+    return {}

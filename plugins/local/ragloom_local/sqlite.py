@@ -29,6 +29,8 @@ PATIENCE: Final = 5.0
 
 BATCH: Final = 1000
 
+_MAGIC: Final = b"SQLite format 3\0"
+
 Execute: TypeAlias = Callable[..., sqlite3.Cursor]
 
 # "<f4": the same file on every machine.
@@ -76,11 +78,17 @@ class SqliteStore:
         Raises:
             StoreLockedError: Another process writes to it all the time.
             StoreDamagedError: It exists and is not a readable database of ours.
-            StoreError: It cannot be opened, or the space holds vectors of another dimension.
+            StoreError: It cannot be opened, what ``path`` names was never a database, or the space holds
+                vectors of another dimension.
         """
         self.close()
         given = Path(self._path).expanduser() if self._path else directory / "store.sqlite3"
         self._file = given.absolute()
+        if self._path and _is_something_else(self._file):
+            raise StoreError(
+                f"{self._file} is not a database: 'path' of the store 'sqlite' must be one, or a file "
+                "that does not exist yet"
+            )
         self._space, self._dimension = space, dimension
         with self._reporting():
             self._file.parent.mkdir(parents=True, exist_ok=True)
@@ -257,6 +265,17 @@ class SqliteStore:
 
     def _damaged(self, what: str) -> StoreDamagedError:
         return StoreDamagedError(f"the store {self._file} is damaged: {what}; run `ragloom repair`")
+
+
+def _is_something_else(path: Path) -> bool:
+    """Whether it begins as no database does: https://sqlite.org/fileformat.html#the_database_header."""
+    if not path.is_file():
+        return False
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_MAGIC)) not in (b"", _MAGIC)
+    except OSError:  # SQLite says why it cannot be opened
+        return False
 
 
 def _not_ours(error: sqlite3.Error) -> bool:

@@ -7,7 +7,8 @@ import re
 from dataclasses import dataclass
 
 from ragloom import Source, SourceError, Space
-from ragloom.walking import is_secret, resolve_roots
+from ragloom.indexing import load_document
+from ragloom.walking import is_secret, read_regular, resolve_roots
 
 __all__ = ["LINES_AT_ONCE", "Excerpt", "excerpt"]
 
@@ -61,13 +62,13 @@ def excerpt(space: Space, path: str, start_line: int = 1, end_line: int | None =
             raise SourceError(f"{path!r} leads outside the sources of {space.name!r}")
         if is_secret(real.name):
             raise SourceError(f"{path!r} looks like a secret and is not shown")
-        content = real.read_bytes()
+        content = read_regular(real)
     except OSError as error:
         raise SourceError(f"{path!r} cannot be read: {error.strerror or error}") from error
     loader = space.loaders.get(real.suffix.lower())
     if loader is None:
         raise SourceError(f"{path!r}: no loader reads this kind of file")
-    document = loader.load(Source(uri=path, path=real), content)
+    document = load_document(Source(uri=path, path=real), content, loader)
     lines = _LINE.findall(document.text if document.extracted else document.prefix + document.text)
     last = min(len(lines), start_line + LINES_AT_ONCE - 1)
     if end_line is not None:

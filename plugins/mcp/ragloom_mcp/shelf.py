@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Mapping
 from importlib.metadata import entry_points
 from pathlib import Path
+from threading import Lock
 from typing import cast
 
 from ragloom import ConfigError, Space, Workspace
+from ragloom.spelling import did_you_mean
 
 __all__ = ["Shelf", "agent_shelf", "space_shelf", "workspace_shelf"]
 
 SPACES = "ragloom.spaces"
 """Entry-point group: functions ``(workspace, config) -> Mapping[str, Space]``, the spaces that a plugin
-keeps under names of its own; ``agents`` gives one for every agent."""
-
-_LESSONS = "knowledge"
+keeps under names of its own; ``agents`` gives one for every agent, ``knowledge`` that of the lessons where
+the settings say so."""
 
 
 class Shelf:
-    """The spaces that are shown, by name.
+    """The spaces that are shown, by name. Safe to use from several threads.
 
     Args:
         names: Gives their names, afresh at each call: spaces appear while a server runs.
@@ -33,6 +33,7 @@ class Shelf:
         self._names = names
         self._open_space = open_space
         self._opened: dict[str, Space] = {}
+        self._opening = Lock()
 
     def names(self) -> list[str]:
         """The names, sorted."""
@@ -54,9 +55,10 @@ class Shelf:
                 raise ConfigError(f"there are several spaces, name one: {', '.join(names)}")
         if name not in names:
             raise ConfigError(f"no space is called {name!r}{_nearest(name, names)}")
-        if name not in self._opened:
-            self._opened[name] = self._share_model(self._open_space(name))
-        return self._opened[name]
+        with self._opening:
+            if name not in self._opened:
+                self._opened[name] = self._share_model(self._open_space(name))
+            return self._opened[name]
 
     def _share_model(self, space: Space) -> Space:
         """Give a space the model of another one that asks for the same, so that it is in memory once."""
@@ -68,29 +70,29 @@ class Shelf:
 
 
 def workspace_shelf(workspace: Workspace) -> Shelf:
-    """Every space of a workspace; lessons only where the settings name their space."""
+    """Every space of a workspace; lessons only where a setting says so.
 
-    def names() -> Iterable[str]:
-        return (name for name in workspace.spaces() if _is_public(workspace, name))
+    Raises:
+        ConfigError: The settings of lessons are wrong.
+    """
+    lessons = _offered("knowledge", workspace) or {}
 
-    return Shelf(names, workspace.space)
+    def opened(name: str) -> Space:
+        return lessons[name] if name in lessons else workspace.space(name)
+
+    return Shelf(lambda: {*workspace.spaces(), *lessons}, opened)
 
 
 def space_shelf(workspace: Workspace, name: str) -> Shelf:
     """One space of a workspace.
 
     Raises:
-        ConfigError: Neither the settings nor an index has that name, or it holds lessons.
+        ConfigError: Neither the settings nor an index has that name.
     """
-    if not _is_public(workspace, name):
-        raise ConfigError(
-            f"the space {name!r} holds lessons, and the settings do not name it: put it under "
-            "'spaces' in ragloom.yaml to serve it"
-        )
-    names = workspace.spaces()
-    if name not in names and name != "default":
-        raise ConfigError(f"no space is called {name!r}{_nearest(name, names)}")
-    return Shelf(lambda: [name], workspace.space)
+    if name in workspace.spaces() or name == "default":
+        return Shelf(lambda: [name], workspace.space)
+    space = workspace_shelf(workspace).space(name)
+    return Shelf(lambda: [name], lambda _name: space)
 
 
 def agent_shelf(workspace: Workspace, agent_id: str, config: Path | None = None) -> Shelf:
@@ -102,27 +104,34 @@ def agent_shelf(workspace: Workspace, agent_id: str, config: Path | None = None)
         config: The settings file that stands for ``ragloom.yaml``.
 
     Raises:
-        ConfigError: No agent with documents is called so, or the plugin ``agents`` is not installed.
+        ConfigError: No agent with documents is called so, its settings are wrong, or the plugin
+            ``agents`` is not installed.
     """
-    loaded = {plugin.name for plugin in workspace.host.plugins() if plugin.status == "loaded"}
-    found = [point for point in entry_points(group=SPACES) if point.name == "agents"]
-    if not found or "agents" not in loaded:
+    spaces = _offered("agents", workspace, config)
+    if spaces is None:
         raise ConfigError("an agent is served by the plugin 'agents', which is not loaded here")
-    spaces_of = cast("Callable[[Workspace, Path | None], Mapping[str, Space]]", found[0].load())
-    spaces = spaces_of(workspace, config)
     if agent_id not in spaces:
         near = _nearest(agent_id, spaces)
         raise ConfigError(f"no agent with documents is called {agent_id!r}{near}")
-    return Shelf(lambda: [agent_id], spaces.__getitem__)
+    space = spaces[agent_id]
+    return Shelf(lambda: [agent_id], lambda _id: space)
 
 
-def _is_public(workspace: Workspace, name: str) -> bool:
-    return not name.startswith(_LESSONS) or name in workspace.settings.spaces
+def _offered(
+    plugin: str, workspace: Workspace, config: Path | None = None
+) -> Mapping[str, Space] | None:
+    """The spaces that a plugin keeps under names of its own; None where it is not loaded."""
+    loaded = {known.name for known in workspace.host.plugins() if known.status == "loaded"}
+    for point in entry_points(group=SPACES, name=plugin):
+        if plugin in loaded:
+            spaces_of = cast(
+                "Callable[[Workspace, Path | None], Mapping[str, Space]]", point.load()
+            )
+            return spaces_of(workspace, config)
+    return None
 
 
 def _nearest(name: str, names: Iterable[str]) -> str:
     known = sorted(names)
-    near = difflib.get_close_matches(name, known, 1)
-    if near:
-        return f"; did you mean {near[0]!r}?"
-    return f"; there are: {', '.join(known)}" if known else "; there are none"
+    there = f"; there are: {', '.join(known)}" if known else "; there are none"
+    return did_you_mean(name, known) or there

@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from typing import cast
 
 from ragloom import Citation, ConfigError, Context, Hit, Json, SearchResult, Space
+from ragloom.spelling import counted
 from ragloom_mcp.excerpts import LINES_AT_ONCE, excerpt
 from ragloom_mcp.shelf import Shelf
 
 __all__ = ["TOOLS", "Answer", "Tool", "call"]
 
 _MOST_HITS = 50
+_MOST_LINES = 2**53  # what JSON keeps exactly
+_SHOWN = 120  # characters of a message, at its beginning and at its end
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,8 +67,17 @@ def call(shelf: Shelf, name: str, arguments: Mapping[str, Json]) -> Answer:
     wrong = best_match(Draft202012Validator(tool.schema).iter_errors(arguments))
     if wrong is not None:
         place = "".join(f"{key}: " for key in wrong.path)
-        raise ConfigError(f"{name}: {place}{wrong.message}")
-    return tool.run(shelf, arguments)
+        raise ConfigError(f"{name}: {place}{_short(wrong.message)}")
+    # JSON Schema takes 1.0 for an integer; every number of these tools is one.
+    whole = {key: int(arg) if isinstance(arg, float) else arg for key, arg in arguments.items()}
+    return tool.run(shelf, whole)
+
+
+def _short(message: str) -> str:
+    """A validator's message, which repeats what was given, without the middle of it."""
+    line = " ".join(message.split())
+    most = 2 * _SHOWN
+    return line if len(line) <= most else f"{line[:_SHOWN]} … {line[-_SHOWN:]}"
 
 
 def _rag_search(shelf: Shelf, arguments: Mapping[str, Json]) -> Answer:
@@ -113,6 +125,7 @@ def _hit(hit: Hit) -> dict[str, Json]:
 
 def _list_spaces(shelf: Shelf, _arguments: Mapping[str, Json]) -> Answer:
     rows: list[dict[str, Json]] = []
+    lines: list[str] = []
     for name in shelf.names():
         status = shelf.space(name).status()
         rows.append(
@@ -124,12 +137,8 @@ def _list_spaces(shelf: Shelf, _arguments: Mapping[str, Json]) -> Answer:
                 "sources": list(status.settings.sources),
             }
         )
-    lines = [
-        f"{row['name']}: {row['files']} files, {row['chunks']} chunks"
-        if row["generation"]
-        else f"{row['name']}: not indexed yet"
-        for row in rows
-    ]
+        held = f"{counted(status.files, 'file')}, {counted(status.chunks, 'chunk')}"
+        lines.append(f"{name}: {held if status.generation else 'not indexed yet'}")
     text = "\n".join(lines) or "There are no spaces: nothing is indexed yet."
     return Answer(text=text, structured={"spaces": cast("Json", rows)})
 
@@ -164,7 +173,7 @@ _SPACE: Json = {
     "type": "string",
     "description": "The index to use, as list_spaces names it; not needed where there is only one.",
 }
-_LINE: Json = {"type": "integer", "minimum": 1}
+_LINE: Json = {"type": "integer", "minimum": 1, "maximum": _MOST_LINES}
 
 TOOLS: Mapping[str, Tool] = {
     tool.name: tool

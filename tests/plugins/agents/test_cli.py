@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from ragloom import ConfigError, PluginHost
-from ragloom.cli._session import Session
+from ragloom.cli import Session
 
 pytest.importorskip("onnxruntime")
 
@@ -156,6 +156,55 @@ def test_index_counts_what_was_embedded(run, examples):
 def test_an_unknown_agent_is_one_line(run):
     with pytest.raises(ConfigError, match="no agent is called 'observr'; did you mean 'observer'"):
         run("search", "observr", "a")
+
+
+BROKEN = """\
+agents:
+  - {id: a, docs: {strategy: rag, sources: ["gone/*.md"]}}
+  - {id: b, docs: {strategy: rag, sources: ["docs/*.md"]}}
+  - {id: c, docs: {strategy: rag, base_dir: nowhere, sources: ["docs/*.md"]}}
+  - {id: "d\\n\\te", description: two lines}
+"""
+
+
+@pytest.fixture
+def broken(tmp_path):
+    """A project with one good agent among those that cannot be indexed."""
+    folder = tmp_path / "broken"
+    (folder / "docs").mkdir(parents=True)
+    (folder / "docs" / "a.md").write_text("# Alpha\n\nAll about alpha.\n", "utf-8")
+    (folder / "agents.yaml").write_text(BROKEN, "utf-8")
+    return folder
+
+
+def test_index_goes_on_after_an_agent_that_fails(run, broken):
+    done = run("index", folder=broken)
+
+    assert (done.exit_code, done.stdout.count("\n")) == (1, 1)
+    assert done.stdout.startswith("b: 1 added")
+    failures = done.stderr.splitlines()
+    assert [line[:21] for line in failures] == ["error: a: not indexed", "error: c: not indexed"]
+    assert "gone/*.md: there is no such file or folder" in failures[0]
+    assert "agents.yaml:4: docs.base_dir: there is no folder" in failures[1]
+    assert run("index", "b", folder=broken).exit_code == 0
+
+
+def test_an_unknown_agent_stops_index_before_it_begins(run, broken):
+    with pytest.raises(ConfigError, match="no agent is called 'x'"):
+        run("index", "b", "x", folder=broken)
+    assert not (broken / ".ragloom").exists()
+
+
+def test_list_shows_what_is_wrong_in_the_row_of_its_agent(run, broken):
+    run("index", "b", folder=broken)
+    lines = [line.split("\t") for line in run("list", folder=broken).stdout.splitlines()]
+
+    assert [line[0] for line in lines] == ["a", "b", "c", "d\u240a\u2409e"]
+    assert [line[3].rstrip("s") for line in lines[:2]] == ["not indexed", "1 chunk"]
+    assert "docs.base_dir: there is no folder" in lines[2][3]
+    rows = json.loads(run("list", "--json", folder=broken).stdout)
+    assert [row["error"] and row["error"][-7:] for row in rows] == [None, None, "nowhere", None]
+    assert [row["chunks"] for row in rows] == [None, 1, None, None]
 
 
 def test_it_is_a_command_of_ragloom(examples, environment):

@@ -1,9 +1,10 @@
 import pytest
 
+import ragloom_agents
 from ragloom import PluginHost
 from ragloom.testing import FormatterContract, PluginContract
 
-AS_ASKED = "the form of a result is given: no lines, and a fixed rule between results"
+HOST = PluginHost({"agents": ragloom_agents})
 
 
 class TestPlugin(PluginContract):
@@ -13,13 +14,8 @@ class TestPlugin(PluginContract):
 
 
 class TestFormatter(FormatterContract):
-    deviations = {
-        "test_every_passage_has_its_source": AS_ASKED,
-        "test_a_passage_cannot_close_its_delimiter": AS_ASKED,
-    }
+    deviations = HOST.providers("formatters")["results"].deviations
 
     @pytest.fixture
     def formatter(self):
-        import ragloom_agents
-
-        return PluginHost({"agents": ragloom_agents}).formatter("results")
+        return HOST.formatter("results")

@@ -6,6 +6,7 @@ import shutil
 import pytest
 
 from ragloom import ConfigError, ModelError, NotIndexedError, SourceError
+from ragloom.errors import StoreDamagedError, StoreError
 from ragloom_agents.spaces import space_name, store_place
 
 STORES = ("memory", "file", "sqlite", "milvus")
@@ -15,6 +16,10 @@ defaults: {docs: {strategy: rag}}
 agents:
   - {id: notes, docs: {sources: ["docs/*.md"]}}
 """
+
+
+REST = ONE.partition("\n")[2]
+STARTED = ["agents.yaml", "docs", "ragloom.yaml"]
 
 
 @pytest.fixture(autouse=True)
@@ -297,3 +302,50 @@ def test_all_agents_share_one_model(write, open_agents):
     write("agents.yaml", TWO % "sqlite")
     spaces = open_agents().index.spaces
     assert spaces.space("notes").embedder is spaces.space("notes-old").embedder
+
+
+@pytest.mark.parametrize("store", ["sqlite", "file"])
+def test_a_url_is_no_path(store, write, open_agents, project):
+    path = write("agents.yaml", f'rag: {{store: {store}, path: "https://u:secret@h/x"}}\n{REST}')
+    write("docs/a.md", "alpha")
+
+    with pytest.raises(ConfigError) as caught:
+        open_agents().index.ensure("notes")
+
+    assert str(caught.value) == (
+        f"{path}:1: rag.path: expected a path, found a URL: the store {store!r} keeps its chunks in "
+        "files"
+    )
+    assert sorted(entry.name for entry in project.iterdir()) == STARTED
+
+
+@pytest.mark.parametrize("key", ["rag: {path: %s}", "docs: {base_dir: %s}"])
+def test_the_home_of_somebody_unknown_is_no_path(key, write, open_agents, project):
+    own = key % '"~nosuchuser/x"'
+    config = f"rag: {{store: sqlite}}\nagents:\n  - id: a\n    {own}\n"
+    settings = write("agents.yaml", config)
+    write("docs/a.md", "alpha")
+
+    with pytest.raises(ConfigError, match="found '~nosuchuser/x'") as caught:
+        open_agents().index.ensure("a")
+
+    assert str(caught.value).startswith(f"{settings}:4: ")
+    assert sorted(entry.name for entry in project.iterdir()) == STARTED
+
+
+def test_a_document_is_no_database(write, open_agents, project):
+    write("agents.yaml", f"rag: {{store: sqlite}}\n{REST}")
+    document = write("docs/a.md", "alpha " * 100)
+    open_agents().index.ensure("notes")
+    before = sorted(project.rglob("*"))
+    write("agents.yaml", f"rag: {{store: sqlite, path: docs/a.md}}\n{REST}")
+
+    with pytest.raises(StoreError, match="is not a database") as caught:
+        open_agents().index.ensure("notes")
+
+    assert not isinstance(caught.value, StoreDamagedError)
+    assert "repair" not in str(caught.value)
+    assert document.read_text("utf-8") == "alpha " * 100
+    assert [path for path in before if not path.exists()] == []
+    assert not list(project.rglob("*damaged*"))
+    assert found(open_agents(), "alpha") == ["docs/a.md"]

@@ -218,6 +218,28 @@ def test_a_wrong_variable_is_named(variable, value, expected, load):
     assert str(caught.value) == f"{variable}={value!r}: expected {expected}"
 
 
+@pytest.mark.parametrize("key", ["rag.path", "defaults.docs.base_dir"])
+def test_a_path_of_no_user_is_refused(key, project, load):
+    put(project / "agents.yaml", nested(key, "~nosuchuser/x"))
+    with pytest.raises(ConfigError, match=r"agents\.yaml:[23]: .* found '~nosuchuser/x'"):
+        load()
+    (project / "agents.yaml").unlink()
+    variable = "RAGLOOM_RAG_STORE_PATH" if key == "rag.path" else "RAGLOOM_DOCS_BASE_DIR"
+    with pytest.raises(ConfigError, match=f"{variable}='~nosuchuser/x'"):
+        load(**{variable: "~nosuchuser/x"})
+
+
+@pytest.mark.parametrize("variable", SETTINGS)
+def test_a_long_variable_is_cut_in_the_message(variable, load):
+    if variable in ("RAGLOOM_RAG_STORE_PATH", "RAGLOOM_DOCS_BASE_DIR"):
+        return  # any text is legal
+    for value in ("9" * 5000, "9" * 500, "x" * 500):
+        with pytest.raises(ConfigError, match=r"expected (a whole number from|one of)") as caught:
+            load(**{variable: value})
+        assert str(caught.value).startswith(f"{variable}='{value[:50]}")
+        assert len(str(caught.value)) < 200
+
+
 def test_an_unknown_agent_suggests_the_nearest(project, load):
     put(project / "agents.yaml", "agents: [{id: awscli}, {id: kubectl}]\n")
 
@@ -231,6 +253,15 @@ def test_no_file_is_no_agents(load):
     assert load().agents == {}
     with pytest.raises(ConfigError, match="names any"):
         load().agent("a")
+
+
+def test_without_any_home_folder_there_is_no_user_file(monkeypatch):
+    import pwd
+
+    monkeypatch.setattr(pwd, "getpwuid", lambda uid: {}[uid])
+    monkeypatch.delenv("HOME", raising=False)
+
+    assert not user_file({}).exists()
 
 
 def test_the_folder_of_the_users_file(tmp_path):

@@ -25,6 +25,8 @@ folder = Path(sys.argv[1])
 batches, files, chunks = map(int, sys.argv[2:])
 agents = Agents.open(folder, environment={"HOME": str(folder / "home")})
 for batch in range(batches):
+    if batch < 3:
+        sys.stdin.readline()  # so that the reader sees more than the last one, however slow it is
     for file in range(files):
         lines = (f"Part {part} of file {file} is about batch {batch}." for part in range(chunks))
         path = folder / "docs" / f"b{batch}-{file}.md"
@@ -44,7 +46,8 @@ def test_two_thousand_chunks_and_two_hundred_searches(write, project, environmen
     space = agents.index.spaces.space("a")
 
     sizes = [str(number) for number in (BATCHES, FILES, CHUNKS)]
-    writer = subprocess.Popen([sys.executable, "-c", WRITER, str(project), *sizes])
+    command = [sys.executable, "-c", WRITER, str(project), *sizes]
+    writer = subprocess.Popen(command, stdin=subprocess.PIPE, text=True)
     seen: dict[int, int] = {}
     while writer.poll() is None or sum(seen.values()) < 200:
         result = agents.index.search("a", "which page is about harvest?", 10)
@@ -56,8 +59,11 @@ def test_two_thousand_chunks_and_two_hundred_searches(write, project, environmen
         for hit in result.hits:
             written = 1 if hit.chunk.uri.startswith("docs/a") else int(hit.chunk.uri[6]) + 2
             assert written <= result.generation
+        if result.generation not in seen and len(seen) < 3:
+            print(file=writer.stdin, flush=True)
         seen[result.generation] = seen.get(result.generation, 0) + 1
 
+    writer.stdin.close()
     assert writer.returncode == 0
     assert sum(seen.values()) >= 200
     assert len(seen) > 2, seen

@@ -2,7 +2,7 @@
 
 import json
 import re
-import time
+import threading
 
 import pytest
 
@@ -132,6 +132,9 @@ def test_a_models_call_is_answered_from_json_or_a_mapping(tool):
         assert "source: docs/ref/s3.md" in answer.text
 
 
+OBJECT = 'the arguments must be a JSON object such as {"query": "…"}'
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -145,8 +148,19 @@ def test_a_models_call_is_answered_from_json_or_a_mapping(tool):
         ({"query": "a", "top_k": float("nan")}, "top_k must be a whole number, not nan"),
         ({"query": "a", "top_k": 0}, "top_k must be from 1 to 50, not 0"),
         ({"query": "a", "top_k": 51}, "top_k must be from 1 to 50, not 51"),
-        ("[]", 'the arguments must be a JSON object such as {"query": "…"}'),
+        ("[]", OBJECT),
         ("{", "the arguments are not JSON"),
+        ("[" * 100_000, OBJECT),
+        ('{"query": "a", "top_k": ' + "1" * 5000 + "}", OBJECT),
+        (None, OBJECT),
+        (5, OBJECT),
+        (["query"], OBJECT),
+        (b'{"query": "a"}', OBJECT),
+        ({1: 2, "limit": 3}, "unknown argument 1; there are query and top_k"),
+        ({"query": ["x" * 10_000]}, "query must be a string that is not empty, not ['xxx"),
+        ({"query": "a", "top_k": 10**5000}, "top_k must be from 1 to 50, not something too large"),
+        ({"query": "a", "top_k": "3" * 1000}, "top_k must be a whole number, not '333"),
+        ({"query": "a\ud800"}, "query holds half of a character"),
     ],
 )
 def test_wrong_arguments_are_told_to_the_model(arguments, message, tool):
@@ -154,6 +168,8 @@ def test_wrong_arguments_are_told_to_the_model(arguments, message, tool):
 
     assert answer.is_error
     assert answer.text.startswith(f"rag_search failed: {message}")
+    assert len(answer.text) < 200
+    assert "\n" not in answer.text
 
 
 def test_what_the_index_says_is_told_to_the_model(write, open_agents):
@@ -166,14 +182,49 @@ def test_what_the_index_says_is_told_to_the_model(write, open_agents):
 
 
 def test_it_gives_up_in_time(tool, monkeypatch):
+    over, ended = threading.Event(), threading.Event()
+
     def slow(*_arguments):
-        time.sleep(0.5)
+        over.wait(60)
+        ended.set()
 
     monkeypatch.setattr(tool, "timeout", 0.05)
     monkeypatch.setattr(tool._index, "search", slow)
-    started = time.perf_counter()
+    try:
+        with pytest.raises(ToolError, match=r"no answer within 0\.05 s"):
+            tool("a")
+        assert not ended.is_set()  # it was given up while it went on
+    finally:
+        over.set()
 
-    with pytest.raises(ToolError, match=r"no answer within 0\.05 s"):
-        tool("a")
 
-    assert time.perf_counter() - started < 0.4
+def test_a_call_that_is_stuck_keeps_no_other_waiting(tool, monkeypatch):
+    over = threading.Event()
+    search = tool._index.search
+
+    def stuck(*arguments):
+        over.wait(60)
+        return search(*arguments)
+
+    monkeypatch.setattr(tool, "timeout", 0.05)
+    monkeypatch.setattr(tool._index, "search", stuck)
+    try:
+        assert "no answer within" in tool.call({"query": "a"}).text
+        monkeypatch.setattr(tool, "timeout", 60)
+        assert "an earlier search has not ended" in tool.call({"query": "a"}).text  # at once
+    finally:
+        over.set()
+    tool._late.result(60)
+    assert not tool.call({"query": "copy a bucket command"}).is_error
+
+
+def test_what_nobody_foresaw_is_told_to_the_model_and_logged(tool, monkeypatch, caplog):
+    def fail(*_arguments):
+        raise TypeError("two\nlines")
+
+    monkeypatch.setattr(tool._index, "search", fail)
+
+    answer = tool.call({"query": "a"})
+
+    assert (answer.is_error, answer.text) == (True, "rag_search failed: TypeError: two lines")
+    assert [record.getMessage() for record in caplog.records] == [answer.text]

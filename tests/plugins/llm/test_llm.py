@@ -143,8 +143,24 @@ def test_a_model_calls_the_tool(indexed):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"query": ""}, "query must not be empty"),
-        ({"query": "a", "top_k": 0}, "top_k must be from 1 to 50"),
+        ({"query": ""}, "query must be a string that is not empty, not ''"),
+        ({"query": None}, "query must be a string that is not empty, not None"),
+        ({"query": ["a"] * 100}, "query must be a string that is not empty, not ['a', 'a',"),
+        ({"query": "a\ud800"}, "query holds half of a character"),
+        ({"query": "a", "top_k": 0}, "top_k must be a whole number from 1 to 50, not 0"),
+        ({"query": "a", "top_k": "51"}, "top_k must be a whole number from 1 to 50, not '51'"),
+        (
+            {"query": "a", "top_k": "three"},
+            "top_k must be a whole number from 1 to 50, not 'three'",
+        ),
+        (
+            {"query": "a", "top_k": "9" * 5000},
+            "top_k must be a whole number from 1 to 50, not '999",
+        ),
+        ({"query": "a", "top_k": 1.5}, "top_k must be a whole number from 1 to 50, not 1.5"),
+        ({"query": "a", "top_k": True}, "top_k must be a whole number from 1 to 50, not True"),
+        ({"query": "a", "top_k": [1]}, "top_k must be a whole number from 1 to 50, not [1]"),
+        ({"query": "a", "space": 3}, "space must be the name of a space, not 3"),
         ({"query": "a", "space": "nothing"}, "no space is called 'nothing'"),
     ],
 )
@@ -153,6 +169,7 @@ def test_what_is_wrong_is_told_to_the_model(arguments, message, indexed):
 
     assert done.exit_code == 0, done.output
     assert message in done.output
+    assert len(done.output) < 300
 
 
 def test_the_tool_describes_itself():
@@ -163,15 +180,44 @@ def test_the_tool_describes_itself():
     assert tool.description.startswith("Search the documents")
 
 
-def test_lessons_are_out_of_reach_unless_the_settings_name_them(indexed, project):
-    (project / "lessons").mkdir()
-    (project / "lessons" / "a.md").write_text("A lesson about buckets.", "utf-8")
-    settings = replace(indexed.settings.defaults, sources=("lessons",))
-    indexed.space("knowledge", settings=settings).index()
+def test_lessons_are_out_of_reach_unless_a_setting_names_them(indexed, project):
+    pytest.importorskip("sqlalchemy")
+    from ragloom_knowledge import KnowledgeBase
+
+    with KnowledgeBase.of(indexed) as knowledge:
+        knowledge.capture_failure_solution(
+            "shop", "backend", "Copying a bucket times out", solution_steps="Copy it in batches"
+        )
+        knowledge.process_checkpoint("shop")
 
     done = run("-f", "ragloom:knowledge:buckets", "Answer me.")
     assert (done.exit_code, "no space is called 'knowledge'" in done.output) == (1, True)
+    assert run("-f", "ragloom::copy a bucket", "Answer me.").exit_code == 0  # there is one alone
 
     with Path("ragloom.yaml").open("a", encoding="utf-8") as file:
-        file.write("  knowledge: {sources: [lessons]}\n")
-    assert "A lesson about buckets" in run("-f", "ragloom:knowledge:buckets", "Answer.").output
+        file.write("knowledge: {serve: true}\n")
+    done = run("-f", "ragloom:knowledge:copying a bucket times out", "Answer me.")
+    assert "Copy it in batches" in done.output
+
+
+@pytest.mark.parametrize("name", ["knowledge-base", "knowledge"])
+def test_a_space_is_found_whatever_its_name(name, indexed):
+    settings = replace(indexed.settings.defaults, sources=("docs",))
+    indexed.space(name, settings=settings).index()
+
+    done = run("-f", f"ragloom:{name}:copy a bucket", "Answer me.")
+    assert "source: docs/s3.md" in done.output
+
+
+@pytest.mark.parametrize("top_k", ["1", " 1 ", 1.0])
+def test_numbers_as_models_write_them_are_taken(top_k, indexed):
+    given = json.dumps({"query": "copy a bucket", "top_k": top_k, "space": None})
+    done = run("-T", "rag_search", f"search {given}")
+
+    assert "TOOL SAID: --- Result 1 (score: " in done.output
+    assert "Result 2" not in done.output
+
+
+def test_what_is_left_out_as_null_has_its_default(indexed):
+    given = json.dumps({"query": "copy a bucket", "top_k": None, "space": None})
+    assert "TOOL SAID: --- Result 1" in run("-T", "rag_search", f"search {given}").output

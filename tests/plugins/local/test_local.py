@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ragloom import StoreDamagedError, StoreError, StoreLockedError
+import ragloom_local
+from ragloom import ConfigError, PluginHost, StoreDamagedError, StoreError, StoreLockedError
 from ragloom.types import Chunk, Lines, Span
 from ragloom_local import FileOptions, SqliteOptions, ragloom_stores
 from ragloom_local.file import FileStore, folder_name
@@ -155,6 +156,33 @@ def test_a_damaged_database_is_called_damaged_and_left_alone(tmp_path, content):
     with pytest.raises(StoreDamagedError, match="ragloom repair"):
         ids(SqliteStore(), tmp_path)
     assert content == path.read_bytes()
+
+
+@pytest.mark.parametrize("content", [b"# A document\n", b"x" * 5000])
+def test_a_file_that_was_never_a_database_is_called_so_and_left_alone(tmp_path, content):
+    path = tmp_path / "a.md"
+    path.write_bytes(content)
+    with pytest.raises(StoreError, match="is not a database: 'path' of the store") as caught:
+        ids(SqliteStore(path=str(path)), tmp_path)
+    assert not isinstance(caught.value, StoreDamagedError)
+    assert [content] == [file.read_bytes() for file in tmp_path.iterdir()]
+
+
+def test_an_empty_file_becomes_a_database(tmp_path):
+    path = tmp_path / "x.db"
+    path.touch()
+    write(SqliteStore(path=str(path)), tmp_path, "a")
+    assert ["a"] == ids(SqliteStore(path=str(path)), tmp_path)
+
+
+@pytest.mark.parametrize("store", ["file", "sqlite"])
+def test_a_url_is_no_path(tmp_path, monkeypatch, store):
+    monkeypatch.chdir(tmp_path)
+    host = PluginHost({"local": ragloom_local})
+    with pytest.raises(ConfigError, match="expected a path, found a URL") as caught:
+        host.store(store, {"path": "https://user:secret@host/x"})
+    assert "secret" not in str(caught.value)
+    assert [] == list(tmp_path.iterdir())
 
 
 def test_a_database_with_garbled_pages_is_damaged(tmp_path):

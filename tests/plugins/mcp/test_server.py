@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -33,7 +35,7 @@ def parameters(project: Path, *arguments: str) -> StdioServerParameters:
 
 def talk(server: object, conversation: Callable[[Client], object], mode: str = "auto") -> None:
     async def run() -> None:
-        with anyio.fail_after(60):
+        with anyio.fail_after(120):
             async with Client(server, mode=mode) as client:
                 await conversation(client)
 
@@ -99,6 +101,14 @@ WRONG = [
     ("read_source", {"path": "../a", "space": "docs"}, "'../a' is not an indexed file of 'docs'"),
     ("read_source", {"path": "docs/s3.md", "start_line": 0}, "read_source: start_line: 0 is less"),
     ("list_spaces", {"all": True}, "list_spaces: Additional properties"),
+    ("read_source", {"path": "docs/s3.md", "end_line": 1.5}, "read_source: end_line: 1.5 is not"),
+    (
+        "read_source",
+        {"path": "docs/s3.md", "space": "docs", "start_line": 1e300},
+        "read_source: start_line: 1e+300 is greater than the maximum",
+    ),
+    ("rag_search", {"query": ["x" * 100_000]}, "rag_search: query: ['xxx"),
+    ("rag_search", {"query": 10**3000}, "rag_search: query: 1000"),
 ]
 
 
@@ -108,8 +118,47 @@ def test_wrong_arguments_are_errors_that_the_model_can_read(tool, arguments, mes
         answer = await client.call_tool(tool, arguments)
         assert answer.is_error
         assert answer.content[0].text.startswith(message)
+        assert len(answer.content[0].text) < 500
+        assert "\n" not in answer.content[0].text
 
     talk(make_server(workspace_shelf(workspace)), conversation)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "same"),
+    [
+        (
+            "read_source",
+            {"path": "docs/s3.md", "start_line": 1.0, "end_line": 3.0},
+            {"end_line": 3},
+        ),
+        ("rag_search", {"query": "copy a bucket", "top_k": 1.0}, {"space": "docs"}),
+    ],
+)
+def test_a_whole_number_may_be_written_with_a_point(tool, arguments, same, workspace):
+    async def conversation(client):
+        answer = await client.call_tool(tool, {**arguments, "space": "docs"})
+        assert not answer.is_error, answer.content
+        assert same.items() <= answer.structured_content.items()
+
+    talk(make_server(workspace_shelf(workspace)), conversation)
+
+
+def test_what_nobody_foresaw_is_told_to_the_model_and_logged(workspace, monkeypatch, caplog):
+    def fail(*_arguments, **_options):
+        raise TypeError("two\nlines")
+
+    async def conversation(client):
+        answer = await client.call_tool("rag_search", {"query": "a", "space": "docs"})
+        assert answer.is_error
+        assert answer.content[0].text == "rag_search failed: TypeError: two lines"
+
+    shelf = workspace_shelf(workspace)
+    monkeypatch.setattr(shelf.space("docs"), "search", fail)
+    talk(make_server(shelf), conversation)
+    assert [record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == [
+        "rag_search failed: TypeError: two lines"
+    ]
 
 
 def test_an_unknown_tool_is_an_error_of_the_protocol(workspace):
@@ -136,7 +185,11 @@ def test_a_space_without_an_index_says_what_to_do(project, plugins):
 
 
 def test_a_call_that_takes_too_long_is_given_up(workspace, monkeypatch):
-    import time
+    over, ended = threading.Event(), threading.Event()
+
+    def search(*_arguments, **_options):
+        over.wait(60)
+        ended.set()
 
     async def conversation(client):
         answer = await client.call_tool("rag_search", {"query": "a", "space": "docs"})
@@ -144,10 +197,97 @@ def test_a_call_that_takes_too_long_is_given_up(workspace, monkeypatch):
         assert answer.content[0].text == "rag_search gave no answer within 0.05 s"
 
     shelf = workspace_shelf(workspace)
-    monkeypatch.setattr(
-        shelf.space("docs"), "search", lambda *_arguments, **_options: time.sleep(0.3)
-    )
-    talk(make_server(shelf, timeout=0.05), conversation)
+    monkeypatch.setattr(shelf.space("docs"), "search", search)
+    try:
+        talk(make_server(shelf, timeout=0.05), conversation)
+        assert not ended.is_set()  # it was given up while it went on
+    finally:
+        over.set()
+
+
+def test_a_call_that_is_stuck_keeps_no_other_waiting(workspace, monkeypatch):
+    over = threading.Event()
+    search = workspace.space("docs").search
+
+    def stuck(*arguments, **options):
+        over.wait(60)
+        return search(*arguments, **options)
+
+    async def conversation(client):
+        query = {"query": "copy a bucket", "space": "docs"}
+        given_up = await client.call_tool("rag_search", query)
+        assert given_up.content[0].text == "rag_search gave no answer within 3 s"
+        for _ in range(3):  # at once, and nobody waits for its turn afterwards
+            refused = await client.call_tool("rag_search", query)
+            assert refused.is_error
+            assert refused.content[0].text.startswith("an earlier search has not ended yet")
+        read = await client.call_tool("read_source", {"path": "docs/s3.md", "space": "docs"})
+        assert not read.is_error  # it needs no model
+        assert not (await client.call_tool("list_spaces", {})).is_error
+        over.set()
+        for _ in range(6000):
+            answer = await client.call_tool("rag_search", query)
+            if not answer.is_error:
+                break
+            await anyio.sleep(0.01)
+        assert FOUND.match(answer.content[0].text)
+
+    shelf = workspace_shelf(workspace)
+    monkeypatch.setattr(shelf.space("docs"), "search", stuck)
+    try:
+        talk(make_server(shelf, timeout=3), conversation)  # the others answer in it
+    finally:
+        over.set()
+
+
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-03-26",
+        "capabilities": {},
+        "clientInfo": {"name": "by hand", "version": "1"},
+    },
+}
+CALL = '{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"rag_search",'
+UNREADABLE = [
+    (CALL % 7 + '"arguments":{"query":"x\\ud800"}}}', 7, -32700),
+    (CALL % '"a"' + '"arguments":{"query":"a","top_k":' + "1" * 5000 + "}}}", "a", -32700),
+    (CALL % 8 + '"arguments":{"query":' + "[" * 100_000 + "]" * 100_000 + "}}}", None, -32700),
+    ("{not JSON", None, -32700),
+    ('"a"', None, -32600),
+    ("[]", None, -32600),
+    ('{"jsonrpc":"2.0","id":9,"method":5}', None, -32600),
+    ('{"jsonrpc":"2.0","id":true,"method":"a","params":{"query":"x\\ud800"}}', None, -32700),
+]
+
+
+def test_a_line_that_is_no_message_is_answered(workspace, project):
+    """A client that waits for the answer to what it sent does not wait for ever."""
+    command = [sys.executable, "-m", "ragloom", "-C", str(project), "mcp", "--space", "docs"]
+    last = '{"jsonrpc":"2.0","id":99,"method":"ping"}'
+    sent = [json.dumps(INITIALIZE), *(line for line, _, _ in UNREADABLE), "", last]
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+    ) as process:
+        print(*sent, sep="\n", file=process.stdin, flush=True)
+        answers = [json.loads(process.stdout.readline()) for _ in range(len(UNREADABLE) + 2)]
+        process.stdin.close()
+        assert process.stdout.read() == ""
+        assert process.stderr.read() == ""
+
+    refused = [answer for answer in answers if "error" in answer]
+    expected = [(given, code) for _, given, code in UNREADABLE]
+    assert [(answer["id"], answer["error"]["code"]) for answer in refused] == expected
+    assert all(len(answer["error"]["message"]) < 200 for answer in refused)
+    assert {answer["id"] for answer in answers if "result" in answer} == {1, 99}
+    assert process.returncode == 0
 
 
 def test_a_real_server_sees_what_another_process_indexes(workspace, project):
@@ -182,7 +322,21 @@ def test_a_real_server_sees_what_another_process_indexes(workspace, project):
     talk(parameters(project, "--space", "docs"), conversation)
 
 
+def test_a_space_that_cannot_be_indexed_keeps_no_other_from_being_served(project):
+    (project / "ops" / "restart.md").unlink()
+    (project / "ops").rmdir()
+
+    async def conversation(client):
+        found = await client.call_tool("rag_search", {"query": "copy a bucket", "space": "docs"})
+        assert FOUND.match(found.content[0].text)
+
+    talk(parameters(project, "--index"), conversation)
+
+
 def test_an_agent_is_served_and_indexed_first(project):
+    with (project / "agents.yaml").open("a", encoding="utf-8") as agents:
+        agents.write("  - {id: broken, docs: {base_dir: nowhere, sources: [docs]}}\n")
+
     async def conversation(client):
         found = await client.call_tool("rag_search", {"query": "copy a bucket"})
         assert FOUND.match(found.content[0].text)
@@ -250,7 +404,7 @@ def refused(url: str, *, host: str) -> int:
     from http.client import HTTPConnection
     from urllib.parse import urlsplit
 
-    connection = HTTPConnection(urlsplit(url).netloc)
+    connection = HTTPConnection(urlsplit(url).netloc, timeout=60)
     connection.request("POST", "/mcp", b"{}", {"Host": host, "Content-Type": "application/json"})
     return connection.getresponse().status
 

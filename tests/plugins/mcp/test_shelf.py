@@ -1,4 +1,4 @@
-"""What is served: the spaces that were named, and lessons only where the settings name them."""
+"""What is served: the spaces that were named, and lessons only where a setting says so."""
 
 from __future__ import annotations
 
@@ -6,19 +6,26 @@ from dataclasses import replace
 
 import pytest
 
-from ragloom import ConfigError, SourceError, Workspace
+from ragloom import ConfigError, NotIndexedError, SourceError, Workspace
 
 pytest.importorskip("mcp")
 
 from ragloom_mcp.excerpts import LINES_AT_ONCE, excerpt
 from ragloom_mcp.shelf import agent_shelf, space_shelf, workspace_shelf
 
-LESSONS = "knowledge-lessons"
+FAILURE = "The migration of the orders table times out"
+SOLUTION = "Create the index concurrently, migrate in batches"
 
 
-def index_lessons(workspace: Workspace) -> None:
-    settings = replace(workspace.settings.defaults, sources=("ops",))
-    workspace.space(LESSONS, settings=settings).index()
+@pytest.fixture
+def lessons(workspace):
+    """A lesson that was captured and embedded, as an orchestrator does it."""
+    pytest.importorskip("sqlalchemy")
+    from ragloom_knowledge import KnowledgeBase
+
+    with KnowledgeBase.of(workspace) as knowledge:
+        knowledge.capture_failure_solution("shop", "backend", FAILURE, solution_steps=SOLUTION)
+        assert knowledge.process_checkpoint("shop").embedded == 1
 
 
 def test_every_space_of_the_workspace(workspace):
@@ -43,22 +50,49 @@ def test_one_space_and_no_other(workspace):
         space_shelf(workspace, "dcs")
 
 
-def test_lessons_are_served_only_where_the_settings_name_them(workspace, project, plugins):
-    index_lessons(workspace)
-    assert LESSONS in workspace.spaces()
-
+def test_lessons_are_served_only_where_a_setting_names_them(workspace, lessons, project, plugins):
     shelf = workspace_shelf(workspace)
     assert shelf.names() == ["docs", "runbooks"]
-    with pytest.raises(ConfigError, match="no space is called 'knowledge-lessons'"):
-        shelf.space(LESSONS)
-    with pytest.raises(ConfigError, match="holds lessons, and the settings do not name it"):
-        space_shelf(workspace, LESSONS)
+    with pytest.raises(ConfigError, match="no space is called 'knowledge'"):
+        shelf.space("knowledge")
+    with pytest.raises(ConfigError, match="no space is called 'knowledge'"):
+        space_shelf(workspace, "knowledge")
 
     with (project / "ragloom.yaml").open("a", encoding="utf-8") as settings:
-        settings.write(f"  {LESSONS}: {{sources: [ops]}}\n")
+        settings.write("knowledge: {serve: true}\n")
     named = Workspace.open(project, host=plugins)
-    assert workspace_shelf(named).names() == ["docs", LESSONS, "runbooks"]
-    assert space_shelf(named, LESSONS).space().name == LESSONS
+    assert workspace_shelf(named).names() == ["docs", "knowledge", "runbooks"]
+    for shelf in (workspace_shelf(named), space_shelf(named, "knowledge")):
+        (hit,) = shelf.space("knowledge").search("why does a migration time out?").hits
+        assert SOLUTION in hit.chunk.text
+        assert SOLUTION in excerpt(shelf.space("knowledge"), hit.chunk.uri).text
+        assert shelf.space("knowledge").search("a recipe for apple pie").hits == ()
+
+
+@pytest.mark.parametrize("name", ["knowledge-base", "knowledge", "knowledges"])
+def test_a_space_is_served_whatever_its_name(name, workspace):
+    settings = replace(workspace.settings.defaults, sources=("ops",))
+    workspace.space(name, settings=settings).index()
+
+    assert workspace_shelf(workspace).names() == ["docs", name, "runbooks"]
+    assert workspace_shelf(workspace).space(name).name == name
+    assert len(space_shelf(workspace, name).space().snapshot()) == 1
+
+
+def test_two_spaces_of_one_name_are_refused(project, plugins):
+    with (project / "ragloom.yaml").open("a", encoding="utf-8") as settings:
+        settings.write("  knowledge: {sources: [ops]}\nknowledge: {serve: true}\n")
+    with pytest.raises(ConfigError, match="two spaces are called 'knowledge'"):
+        workspace_shelf(Workspace.open(project, host=plugins))
+
+
+def test_an_agent_is_served_although_another_one_is_broken(workspace, project):
+    with (project / "agents.yaml").open("a", encoding="utf-8") as agents:
+        agents.write("  - {id: broken, docs: {base_dir: nowhere, sources: [docs]}}\n")
+
+    assert agent_shelf(workspace, "storage").names() == ["storage"]
+    with pytest.raises(ConfigError, match=r"agents\.yaml:5: docs\.base_dir: there is no folder"):
+        agent_shelf(workspace, "broken")
 
 
 def test_a_space_that_appears_is_served(project, plugins):
@@ -83,6 +117,17 @@ def test_an_agents_documents_and_no_others(workspace, project):
         agent_shelf(workspace, "storge")
     with pytest.raises(ConfigError, match="no agent with documents is called 'silent'"):
         agent_shelf(workspace, "silent")
+
+
+def test_what_is_not_indexed_says_what_to_run(workspace, project, plugins):
+    with pytest.raises(NotIndexedError, match="run 'ragloom agents index storage'"):
+        agent_shelf(workspace, "storage").space().search("bucket")
+
+    with (project / "ragloom.yaml").open("a", encoding="utf-8") as settings:
+        settings.write("knowledge: {serve: true}\n")
+    named = Workspace.open(project, host=plugins)
+    with pytest.raises(NotIndexedError, match="run 'ragloom knowledge checkpoint'"):
+        space_shelf(named, "knowledge").space().search("bucket")
 
 
 def test_lines_are_letter_for_letter(workspace, project):
