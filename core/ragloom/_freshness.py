@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -60,7 +62,7 @@ def _followed(hit: Hit, path: Path, entry: FileEntry, loaders: Mapping[str, Load
     try:
         if unchanged(entry, path.stat()):
             return hit
-        content = read_regular(path)
+        content = _read(path)
         if content_hash(content) == entry.content_hash:
             return hit
         loader = loaders[path.suffix.lower()]
@@ -101,7 +103,7 @@ def _proof(
     """For each chunk of a file, why it is not what the file says now; None where it is."""
     try:
         loader = loaders[path.suffix.lower()]
-        document = load_document(Source(uri=uri, path=path), read_regular(path), loader)
+        document = load_document(Source(uri=uri, path=path), _read(path), loader)
     except FileNotFoundError:
         return ["the file is gone"] * len(chunks)
     except (OSError, KeyError, SourceError) as error:
@@ -109,11 +111,22 @@ def _proof(
     return verify_chunks(chunks, document)
 
 
+def _read(path: Path) -> bytes:
+    """An indexed file as it is now; a link that has taken its place may lead anywhere, and is not followed.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    if os.path.realpath(path) != os.path.normpath(path):
+        raise OSError(errno.ELOOP, "a link has taken its place")
+    return read_regular(path)
+
+
 def text_of(path: Path) -> str | None:
     """The decoded text of a file; None where it has none, or is too large to be read for it."""
     try:
         if path.stat().st_size > _READ_WHOLE:
             return None
-        return decode(read_regular(path)).text
+        return decode(_read(path)).text
     except (OSError, SourceError, MissingDependencyError):
         return None

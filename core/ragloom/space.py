@@ -31,7 +31,7 @@ from ragloom.types import (
     Source,
     VerifyReport,
 )
-from ragloom.walking import read_regular, resolve_roots
+from ragloom.walking import is_secret, read_regular, resolve_roots
 from ragloom.wiring import Wiring
 
 if TYPE_CHECKING:
@@ -149,6 +149,9 @@ class Space(Wiring):
             SourceError: A file cannot be read, or no loader reads its kind.
         """
         for path in map(Path, paths):
+            if is_secret(path.name) or is_secret(path.resolve().name):
+                message = f"{path}: looks like a secret, which is never read"
+                raise SourceError(message)
             loader = self.loaders.get(path.suffix.lower())
             if loader is None:
                 message = f"{path}: no loader reads this kind of file"

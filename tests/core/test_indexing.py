@@ -337,6 +337,31 @@ def test_a_file_that_becomes_a_pipe_is_gone_and_not_waited_for(
     )
 
 
+def test_a_link_that_takes_a_file_s_place_is_not_followed(
+    files: Path, make_space: MakeSpace, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    (files / "a.md").write_text("alpha", "utf-8")
+    make_space().index()
+    outside = tmp_path_factory.mktemp("outside") / "a.md"
+    outside.write_text("secret\n\nalpha", "utf-8")
+    (files / "a.md").unlink()
+    (files / "a.md").symlink_to(outside)
+    space = make_space()
+
+    assert paths(space, "alpha") == []
+    (stale,) = space.verify().stale
+    assert stale.why.endswith("a link has taken its place")
+
+
+@pytest.mark.parametrize("name", [".env.md", "id_rsa.md"])
+def test_a_secret_is_not_cut_either(files: Path, make_space: MakeSpace, name: str) -> None:
+    (files / name).write_text("alpha", "utf-8")
+    (files / "plain.md").symlink_to(files / name)
+    for path in (name, "plain.md"):
+        with pytest.raises(SourceError, match="looks like a secret"):
+            list(make_space().cut([files / path]))
+
+
 @pytest.mark.parametrize(("shut", "kept"), [("sub", ["sub/b.md", "sub/deep/c.md"]), (".", None)])
 def test_what_lies_in_a_folder_that_cannot_be_listed_stays(
     files: Path, make_space: MakeSpace, monkeypatch: pytest.MonkeyPatch, shut: str, kept: list[str]
