@@ -1,13 +1,20 @@
 """``ragloom plugins check`` and ``ragloom plugins new``."""
 
 import re
+from dataclasses import replace
+from importlib.metadata import EntryPoint
+from types import SimpleNamespace
 
 import pytest
 
-from ragloom import ConfigError
+from ragloom import ConfigError, PluginError, PluginHost
+from ragloom import scaffold
 from ragloom.cli import _checking
 from ragloom.cli.plugins import _KINDS
 from ragloom.scaffold import KINDS, write_plugin
+from ragloom.testing import checking
+from ragloom.testing.checking import Check, refuse_unknown
+from ragloom.testing.fakes import hashing_provider
 
 
 def test_the_command_offers_every_kind():
@@ -63,21 +70,62 @@ def test_wrong_settings_are_refused(cli):
         assert cli("plugins", "check", "ragloom", *arguments).exit_code == 2
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--option", "sqllite.path=x"], "no 'sqllite'; did you mean 'sqlite'?"),
+        (["--option", "agents.path=x"], "no 'agents'; there are: "),  # a plugin, and no part
+        (["--option", "sqlite.pat=x"], "unknown option 'pat'; did you mean 'path'?"),
+        (["--option", "token.size=many"], "'size' must be int"),
+        (["--deviation", "resultss:test_limits=x"], "no 'resultss'; did you mean 'results'?"),
+        (["--deviation", "results:test_limits=x"], "there is no rule 'test_limits'"),
+        (["--deviation", "limits=x"], "there is no rule 'limits'; did you mean 'test_limits'?"),
+        (["--deviation", "nope=reason"], "there is no rule 'nope'"),
+    ],
+)
+def test_what_nothing_takes_notice_of_is_refused(cli, arguments, said):
+    done = cli("plugins", "check", "ragloom", *arguments)
+    assert (1, "") == (done.exit_code, done.stdout)
+    assert done.stderr.startswith(f"error: {arguments[0]} ")
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_an_option_may_be_one_of_several_kinds():
+    options = {"llamaindex": {"part": "MockEmbedding", "max_tokens": "100"}}
+    refuse_unknown(Check(distribution="ragloom", options=options))
+
+
 def test_the_parts_of_this_distribution_are_checked(capfd):
-    code = _checking.run_contracts("ragloom", pytest_arguments=["-k", "Plugin_local or _memory"])
+    code = _checking.run_contracts(
+        "ragloom", pytest_arguments=["-k", "Plugin_local or _memory or Formatter_results"]
+    )
     said = capfd.readouterr().out
-    # A store that lives in one object is found out by whoever makes another one.
-    assert code == 1
-    failed = set(re.findall(r"^FAILED .*::(\w+)", said, re.MULTILINE))
-    assert failed <= {
-        "test_a_second_process_sees_it_and_is_seen",
-        "test_another_dimension_is_refused_on_opening",
-        "test_dropping_a_space_leaves_the_others",
-        "test_fingerprint_names_the_place",
-        "test_it_agrees_with_an_exact_store_in_memory",
-        "test_reopened_it_is_the_same",
-        "test_spaces_do_not_see_each_other",
+    assert code == 0
+    host = PluginHost.discover(disabled=())
+    declared = {
+        **host.providers("stores")["memory"].deviations,
+        **host.providers("formatters")["results"].deviations,
     }
+    xfailed = dict(re.findall(r"^XFAIL .*::(\w+) - (.*)", said, re.MULTILINE))
+    assert declared == xfailed
+
+
+def test_a_family_of_parts_is_skipped_with_what_it_needs(capfd):
+    code = _checking.run_contracts("ragloom", pytest_arguments=["-k", "llamaindex"])
+    said = capfd.readouterr().out
+    assert code == 0
+    assert "which one? Write" in said or "pip install 'ragloom[llamaindex]'" in said
+
+
+def test_a_part_that_was_set_up_wrongly_is_not_skipped(capfd):
+    code = _checking.run_contracts(
+        "ragloom",
+        options=[("sqlite", "path", "https://x")],
+        pytest_arguments=["-k", "Store_sqlite and test_limits"],
+    )
+    assert code == 1
+    assert "expected a path, found a URL" in capfd.readouterr().out
 
 
 def test_a_declared_deviation_is_expected(capfd):
@@ -88,4 +136,51 @@ def test_a_declared_deviation_is_expected(capfd):
     )
     said = capfd.readouterr().out
     assert code == 0
+    assert "as asked for" in said
     assert "1 xfailed" in said
+
+
+def test_a_part_that_declares_what_is_no_rule_is_no_quiet_success(make_plugin, monkeypatch):
+    odd = replace(hashing_provider(), name="odd", deviations={"test_limit": "why"})
+    plugin = make_plugin(embedders=[odd])
+    point = SimpleNamespace(name="mine", module="mine")
+    monkeypatch.setattr(checking, "_entry_points", lambda _name: [point])
+    host = PluginHost({"mine": plugin})
+    monkeypatch.setattr(checking.PluginHost, "discover", lambda **_: host)
+    with pytest.raises(
+        PluginError, match="'odd' declares a deviation from test_limit, which is no rule"
+    ):
+        checking.contract_classes(Check(distribution="mine"))
+
+
+def test_the_folder_one_is_in_shadows_no_module(capfd, tmp_path, monkeypatch):
+    (tmp_path / "timeit.py").write_text("raise SystemExit('not this one')\n")
+    monkeypatch.chdir(tmp_path)
+    assert 0 == _checking.run_contracts("ragloom", pytest_arguments=["-k", "Plugin_agents"])
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "said"),
+    [
+        ("markdown", "loader", "the package 'ragloom_markdown' is installed already"),
+        ("ragloom-markdown", "store", "the package 'ragloom_markdown' is installed already"),
+        ("sqlite", "store", "there is a store 'sqlite' already"),
+        ("code", "chunker", "there is a chunker 'code' already"),
+    ],
+)
+def test_a_name_that_is_taken_is_refused(cli, tmp_path, name, kind, said):
+    done = cli("plugins", "new", name, "--kind", kind)
+    assert (1, "") == (done.exit_code, done.stdout)
+    assert f"error: {said}: give another name\n" == done.stderr
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_the_name_of_a_plugin_that_is_disabled_or_fails_is_taken(tmp_path, monkeypatch):
+    point = EntryPoint(name="odd", value="not_there", group="ragloom")
+    monkeypatch.setattr(scaffold, "entry_points", lambda **_: [point])
+    with pytest.raises(ConfigError, match="there is a plugin 'odd' already"):
+        write_plugin("odd", "loader", tmp_path)
+
+
+def test_a_name_of_another_kind_is_free(tmp_path):
+    assert write_plugin("sqlite", "formatter", tmp_path)

@@ -9,12 +9,16 @@ import keyword
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.metadata import entry_points
 from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
 from string import Template
 from typing import Final
 
+from ragloom._host import PluginHost
 from ragloom.errors import ConfigError
+from ragloom.hookspecs import PROJECT
 
 __all__ = ["KINDS", "write_plugin"]
 
@@ -111,7 +115,7 @@ def write_plugin(name: str, kind: str, folder: Path) -> list[Path]:
         The files, the package's folder first.
 
     Raises:
-        ConfigError: The name is none, the kind is unknown, or the folder exists.
+        ConfigError: The name is none or is taken, the kind is unknown, or the folder exists.
     """
     name = name.removeprefix("ragloom-").removeprefix("ragloom_")
     if not _NAME.fullmatch(name) or keyword.iskeyword(name):
@@ -124,6 +128,8 @@ def write_plugin(name: str, kind: str, folder: Path) -> list[Path]:
     if target.exists():
         raise ConfigError(f"{target} exists already: give another name, or another folder")
     values = _values(name, kind)
+    if taken := _taken(name, kind, values["package"]):
+        raise ConfigError(f"{taken} already: give another name")
     package, made = target / values["package"], [target]
     for path, template in {
         target / "pyproject.toml": "pyproject.toml",
@@ -140,6 +146,16 @@ def write_plugin(name: str, kind: str, folder: Path) -> list[Path]:
         made.append(path)
     (package / "py.typed").touch()
     return [*made, package / "py.typed"]
+
+
+def _taken(name: str, kind: str, package: str) -> str:
+    """What is installed under the names of the new plugin and would be overwritten or clash with it."""
+    if find_spec(package) is not None:
+        return f"the package {package!r} is installed"
+    if name in {point.name for point in entry_points(group=PROJECT)}:
+        return f"there is a plugin {name!r}"
+    offered = (info.provides.get(f"{kind}s", ()) for info in PluginHost.discover().plugins())
+    return f"there is a {kind} {name!r}" if any(name in names for names in offered) else ""
 
 
 def _values(name: str, kind: str) -> dict[str, str]:

@@ -113,4 +113,8 @@ class _Agreement(RuleBasedStateMachine):
         assert self.store.count() == len(expected)
 
     def teardown(self) -> None:
-        self.store.close()
+        self.reopen()  # whatever the steps were: few of them reopen a store that holds anything
+        try:
+            self.holds_the_same()
+        finally:
+            self.store.close()

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import EntryPoint, distribution
@@ -15,10 +15,12 @@ from pathlib import Path
 import pytest
 
 from ragloom._host import PluginHost
+from ragloom._options import build
 from ragloom._registry import PROTOCOLS, Kind, missing_modules
-from ragloom.errors import ConfigError, SourceError
-from ragloom.hookspecs import PROJECT
+from ragloom.errors import ConfigError, PluginError, SourceError
+from ragloom.hookspecs import PROJECT, Provider
 from ragloom.protocols import Loader
+from ragloom.spelling import did_you_mean
 from ragloom.testing.agreement import StoreAgreement
 from ragloom.testing.chunkers import ChunkerContract
 from ragloom.testing.contract import Contract, rules_of
@@ -30,7 +32,7 @@ from ragloom.testing.rerankers import RerankerContract
 from ragloom.testing.stores import StoreContract
 from ragloom.types import Source
 
-__all__ = ["Check", "contract_classes"]
+__all__ = ["Check", "contract_classes", "refuse_unknown"]
 
 _CONTRACTS: Mapping[Kind, tuple[type[Contract], ...]] = {
     "chunkers": (ChunkerContract,),
@@ -61,21 +63,93 @@ class Check:
     samples: Sequence[str] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Case:
+    """A plugin, where there is no provider, or a part, and a contract that it is held to."""
+
+    name: str
+    contract: type[Contract]
+    fixtures: Mapping[str, object]
+    provider: Provider[object] | None = None
+
+
 def contract_classes(check: Check) -> dict[str, type[Contract]]:
     """A class of tests for each plugin of a distribution, and for each part that it offers."""
-    found = PluginHost.discover(disabled=()).plugins()
     made: dict[str, type[Contract]] = {}
+    for case in _cases(check):
+        label = case.contract.__name__.removesuffix("Contract")
+        made[f"Test{label}_{_plain(case.name)}"] = _class(case, check)
+    return made
+
+
+def refuse_unknown(check: Check) -> None:
+    """Refuse settings and deviations that nothing of the distribution would take notice of.
+
+    Raises:
+        ConfigError: A part, one of its options or a rule does not exist.
+        PluginError: A part ships a deviation from what is no rule.
+    """
+    cases = list(_cases(check))
+    parts = {case.name for case in cases if case.provider is not None}
+    for part, values in check.options.items():
+        if part not in parts:
+            raise ConfigError(f"--option {part}: {_absent(check, part, parts)}")
+        problems = []
+        for provider in (case.provider for case in cases if case.name == part):
+            if provider is not None:
+                try:
+                    build(provider.options, values, part=f"--option {part}")
+                except ConfigError as error:
+                    problems.append(error)
+                else:  # of several kinds, one that takes it is meant
+                    break
+        else:
+            raise problems[0]
+    known = {case.name for case in cases}
+    for key in check.deviations:
+        part, _, rule = key.rpartition(":")
+        if part and part not in known:
+            raise ConfigError(f"--deviation {key}: {_absent(check, part, known)}")
+        rules = {
+            name for case in cases if part in ("", case.name) for name in rules_of(case.contract)
+        }
+        if rule.partition("[")[0] not in rules:
+            raise ConfigError(
+                f"--deviation {key}: there is no rule {rule!r}{did_you_mean(rule, rules)}"
+            )
+
+
+def _absent(check: Check, name: str, known: Collection[str]) -> str:
+    hint = did_you_mean(name, known) or f"; there are: {', '.join(sorted(known))}"
+    return f"{check.distribution} offers no {name!r}{hint}"
+
+
+def _refuse_no_rules(kind: Kind, provider: Provider[object]) -> None:
+    rules = {name for contract in _CONTRACTS[kind] for name in rules_of(contract)}
+    for rule in provider.deviations:
+        if rule.partition("[")[0] not in rules:
+            raise PluginError(
+                f"{provider.name!r} declares a deviation from {rule}, which is no rule"
+                f"{did_you_mean(rule, rules)}"
+            )
+
+
+def _cases(check: Check) -> Iterator[_Case]:
+    host = PluginHost.discover(disabled=())
+    offered = {info.name: info.provides for info in host.plugins()}
     for point in _entry_points(check.distribution):
         plugin = {"plugin": _fixture(point.module)}
-        made[f"TestPlugin_{_plain(point.name)}"] = _class(PluginContract, plugin, check, point.name)
-        offered = next((info.provides for info in found if info.name == point.name), {})
+        yield _Case(name=point.name, contract=PluginContract, fixtures=plugin)
         for kind in PROTOCOLS:
-            for name in offered.get(kind, ()):
+            for name in offered[point.name].get(kind, ()):
+                _refuse_no_rules(kind, host.providers(kind)[name])
                 for contract in _CONTRACTS[kind]:
-                    label = contract.__name__.removesuffix("Contract")
-                    title = f"Test{label}_{_plain(name)}"
-                    made[title] = _class(contract, _fixtures(kind, name, check), check, name)
-    return made
+                    yield _Case(
+                        name=name,
+                        contract=contract,
+                        fixtures=_fixtures(kind, name, check),
+                        provider=host.providers(kind)[name],
+                    )
 
 
 def made_part(kind: Kind, name: str, options: Options) -> object:
@@ -88,28 +162,31 @@ def _entry_points(name: str) -> list[EntryPoint]:
     return sorted(distribution(name).entry_points.select(group=PROJECT), key=lambda one: one.name)
 
 
-def _class(
-    contract: type[Contract], fixtures: Mapping[str, object], check: Check, part: str
-) -> type[Contract]:
-    deviations = {}
+def _class(case: _Case, check: Check) -> type[Contract]:
+    declared = dict(case.provider.deviations) if case.provider is not None else {}
     for key, reason in check.deviations.items():
         named, _, rule = key.rpartition(":")
-        if rule.partition("[")[0] in rules_of(contract) and named in {"", part}:
-            deviations[rule] = reason
+        if named in {"", case.name}:
+            declared[rule] = reason
+    rules = rules_of(case.contract)
+    deviations = {
+        rule: reason for rule, reason in declared.items() if rule.partition("[")[0] in rules
+    }
     # No folder of a test need hold what a store of unknown kind writes.
-    more = {"remote": True} if issubclass(contract, StoreContract) else {}
-    body = {**fixtures, **more, "deviations": deviations, "__doc__": f"{part}."}
-    return type(f"Test{part}", (contract,), body)
+    more = {"remote": True} if issubclass(case.contract, StoreContract) else {}
+    body = {**case.fixtures, **more, "deviations": deviations, "__doc__": f"{case.name}."}
+    return type(f"Test{case.name}", (case.contract,), body)
 
 
 def _fixtures(kind: Kind, name: str, check: Check) -> dict[str, object]:
-    make = partial(made_part, kind, name, check.options)
     if kind == "stores":
-        return {"make_store": _fixture(make, check=partial(_available, kind, name, make))}
+        make = partial(made_part, kind, name, check.options)
+        available = partial(_available, kind, name, check.options)
+        return {"make_store": _fixture(make, check=available)}
 
     @pytest.fixture(name=kind.removesuffix("s"))
     def part(self: object) -> object:  # noqa: ARG001 - a method
-        return _available(kind, name, make)
+        return _available(kind, name, check.options)
 
     fixtures: dict[str, object] = {kind.removesuffix("s"): part}
     if kind == "loaders":
@@ -122,14 +199,16 @@ def _fixtures(kind: Kind, name: str, check: Check) -> dict[str, object]:
     return fixtures
 
 
-def _available(kind: Kind, name: str, make: Callable[[], object]) -> object:
+def _available(kind: Kind, name: str, options: Options) -> object:
     """The part; or the test is skipped, with what it needs."""
     provider = PluginHost.discover().providers(kind).get(name)
     if provider is not None and (missing := missing_modules(provider)):
         pytest.skip(f"needs {', '.join(missing)}: pip install '{provider.extra}'")
     try:
-        return make()
+        return made_part(kind, name, options)
     except ConfigError as error:
+        if options.get(name):  # it was set up, and not as it must be
+            raise
         pytest.skip(f"give its settings with --option {name}.KEY=VALUE: {error}")
 
 

@@ -89,8 +89,8 @@ def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunCommand]
     """A function that runs a command in this process, in the folder ``tmp_path``."""
     from click.testing import CliRunner
 
+    from ragloom.cli import Session
     from ragloom.cli import cli as program
-    from ragloom.cli._session import Session
 
     monkeypatch.chdir(tmp_path)
     try:

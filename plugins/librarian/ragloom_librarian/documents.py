@@ -11,6 +11,7 @@ from typing import TypedDict
 from ragloom import Chunk, Hit, SourceError
 from ragloom.decoding import decode
 from ragloom.snapshot import Snapshot
+from ragloom.walking import read_regular
 
 __all__ = ["SNIPPET", "RetrievedDocument", "best_sections", "snippet"]
 
@@ -125,7 +126,7 @@ def _between(first: Chunk, last: Chunk, snapshot: Snapshot, root: Path) -> str |
     if first is last:
         return first.text
     try:
-        whole = decode((root / snapshot.files[first.uri].uri).read_bytes()).text
+        whole = decode(read_regular(root / snapshot.files[first.uri].uri)).text
     except (OSError, SourceError):
         return None
     text = whole[first.span.start : last.span.end]

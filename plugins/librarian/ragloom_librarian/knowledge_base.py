@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import os
 import threading
-import time
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
@@ -21,7 +20,6 @@ from ragloom import (
     Loader,
     NotIndexedError,
     PluginHost,
-    RagloomError,
     SourceError,
     StoreDamagedError,
     Workspace,
@@ -113,19 +111,22 @@ class KnowledgeBase:
         )
         return LibrarianSpace(self.workspace, NAME, settings)
 
-    def rebuild(self, *, full: bool = False, progress: Progress | None = None) -> IndexReport:
+    def rebuild(
+        self, *, full: bool = False, may_empty: bool = True, progress: Progress | None = None
+    ) -> IndexReport:
         """Bring the knowledge base up to date with the files.
 
-        A damaged one is kept aside, beside it, and made again.
+        A damaged one is kept aside and made again.
 
         Args:
             full: Read and cut every file again, changed or not. Texts that are known letter for
                 letter are not embedded again.
+            may_empty: Folders without a Markdown file empty it; an error otherwise.
             progress: Called with a stage, how much of it is done, and of how much.
 
         Raises:
             MissingDependencyError: An extra is not installed.
-            SourceError: None of the folders exists.
+            SourceError: None of the folders exists; or they hold nothing, without ``may_empty``.
             StoreError: The store failed; the last knowledge base goes on answering.
             ModelError: The model failed; nothing was written.
         """
@@ -138,7 +139,11 @@ class KnowledgeBase:
                     f"{NAME}.sources of {CONFIG_NAME}"
                 )
             self._require_parts()
-            self._set_damaged_aside()
+            if not may_empty and all(found.left_out for found in self.space.walk()):
+                folders = ", ".join(self.settings.sources)
+                raise SourceError(
+                    f"{folders}: there is no Markdown file; the knowledge base stays as it is"
+                )
             return self.space.index(full=full, progress=progress)
 
     def query(
@@ -200,11 +205,12 @@ class KnowledgeBase:
     def _snapshot(self) -> Snapshot:
         """The generation that answers, whole and not empty."""
         try:
-            snapshot = self._whole_snapshot()
+            snapshot = self.space.snapshot()
         except NotIndexedError:
             raise NotIndexedError(f"there is no knowledge base yet: run '{REBUILD}'") from None
         except StoreDamagedError as error:
-            message = f"the knowledge base is damaged ({error}): run '{REBUILD} --full'"
+            what = str(error).partition(": index again")[0]
+            message = f"the knowledge base {what}: run '{REBUILD}'"
             raise StoreDamagedError(message) from error
         if not len(snapshot):
             folders = ", ".join(self.settings.sources)
@@ -212,36 +218,6 @@ class KnowledgeBase:
                 f"the knowledge base is empty: fill {folders} and run '{REBUILD}'"
             )
         return snapshot
-
-    def _whole_snapshot(self) -> Snapshot:
-        """The generation that answers, with the files that are otherwise opened on first use.
-
-        Raises:
-            NotIndexedError: There is none.
-            StoreDamagedError: It does not open.
-        """
-        try:
-            snapshot = self.space.snapshot()
-            _ = snapshot.files, snapshot.lexical
-        except RagloomError as error:
-            if isinstance(error, StoreDamagedError):
-                raise StoreDamagedError(str(error).partition(": run ")[0]) from error
-            raise
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise StoreDamagedError(" ".join(str(error).split())) from error
-        return snapshot
-
-    def _set_damaged_aside(self) -> None:
-        try:
-            self._whole_snapshot()
-        except NotIndexedError:
-            return
-        except StoreDamagedError as error:
-            damaged = self.space.directory
-            aside = damaged.with_name(f"{NAME}.damaged-{time.strftime('%Y%m%d-%H%M%S')}")
-            damaged.rename(aside)
-            LOG.warning("%s; kept as %s and made again", error, aside)
-            self.__dict__.pop("space", None)
 
 
 def query_knowledge_base(
@@ -286,7 +262,10 @@ def opened(
     settings: LibrarianSettings | None = None,
 ) -> KnowledgeBase:
     """The knowledge base of a project: the same object until a setting or the host changes."""
-    root = Path(workspace).resolve()
+    try:
+        root = Path(workspace).resolve()
+    except (OSError, RuntimeError, ValueError) as error:  # the current folder may be gone
+        raise ConfigError(f"{workspace}: there is no such folder: {error}") from error
     key = (root, settings)
     with _OPENING:
         known = _OPEN.get(key)

@@ -8,7 +8,7 @@ from hashlib import blake2b
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
-from ragloom import SourceError
+from ragloom import ConfigError, SourceError
 from ragloom.decoding import decode
 from ragloom_librarian.documents import RetrievedDocument
 
@@ -16,7 +16,7 @@ __all__ = ["manual_files", "merge_context"]
 
 
 def merge_context(
-    manual: Sequence[str | os.PathLike[str]],
+    manual: Iterable[str | os.PathLike[str]] | str | os.PathLike[str],
     retrieved: Sequence[RetrievedDocument],
     *,
     root: str | os.PathLike[str] = ".",
@@ -27,7 +27,7 @@ def merge_context(
     to the same file as one before it is left out.
 
     Args:
-        manual: Files.
+        manual: Files, or one.
         retrieved: What :func:`query_knowledge_base` found, by section.
         root: The folder that relative paths are relative to.
 
@@ -35,6 +35,7 @@ def merge_context(
         The text; empty where there is no document at all.
 
     Raises:
+        ConfigError: What was given by hand are no paths.
         SourceError: Files given by hand do not exist, or cannot be read as text; it names them.
     """
     base = Path(root)
@@ -63,14 +64,21 @@ def merge_context(
     )
 
 
-def manual_files(manual: Iterable[str | os.PathLike[str]], root: Path) -> list[tuple[str, Path]]:
+def manual_files(
+    manual: Iterable[str | os.PathLike[str]] | str | os.PathLike[str], root: Path
+) -> list[tuple[str, Path]]:
     """What was given by hand, and the file that each of them is.
 
     Raises:
+        ConfigError: They are no paths.
         SourceError: Some do not exist; it names all of them.
     """
-    given = [os.fspath(path) for path in manual]
-    missing = [path for path in given if not (root / path).is_file()]
+    paths = [manual] if isinstance(manual, str | os.PathLike) else manual
+    try:
+        given = [os.fsdecode(path) for path in paths]
+    except TypeError as error:
+        raise ConfigError(f"manual context: expected a list of paths: {error}") from error
+    missing = [path for path in given if not os.path.isfile(root / path)]  # noqa: PTH113 - never raises
     if missing:
         raise SourceError(f"manual context: there is no file {', '.join(missing)}")
     return [(path, (root / path).resolve()) for path in given]

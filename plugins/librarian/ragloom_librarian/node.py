@@ -6,12 +6,12 @@ import asyncio
 import logging
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from pathlib import Path
-from typing import TypedDict
+from typing import TypedDict, cast
 
-from ragloom import PluginHost, RagloomError
+from ragloom import ConfigError, PluginHost, RagloomError, SourceError
 from ragloom_librarian.documents import RetrievedDocument
 from ragloom_librarian.knowledge_base import KnowledgeBase, opened
 from ragloom_librarian.merging import manual_files, merge_context
@@ -70,21 +70,23 @@ class LibrarianNode:
             SourceError: A file of ``manual_context`` does not exist: that is the caller's to know.
         """
         asked = _Question(self._knowledge_base, state)
-        answer, limit = asked.start()
         try:
-            return asked.update(answer.result(limit))
-        except TimeoutError:
-            return asked.too_late()
+            return asked.update(asked.start().result(asked.limit))
+        except SourceError:
+            raise
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a workflow must go on
+            return asked.failed(error)
 
     async def acall(self, state: LibrarianState) -> LibrarianState:
         """As a call, without holding the event loop."""
         asked = _Question(self._knowledge_base, state)
-        answer, limit = await asyncio.to_thread(asked.start)
         try:
-            waiting = asyncio.wrap_future(answer)
-            return asked.update(await asyncio.wait_for(waiting, limit))
-        except TimeoutError:
-            return asked.too_late()
+            waiting = asyncio.wrap_future(await asyncio.to_thread(asked.start))
+            return asked.update(await asyncio.wait_for(waiting, asked.limit))
+        except SourceError:
+            raise
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a workflow must go on
+            return asked.failed(error)
 
 
 class _Question:
@@ -94,66 +96,84 @@ class _Question:
         self._open = open_base
         self._state = state
         self._root = Path()
-        self._limit: float | None = None
+        self._manual: list[str] = []
+        self.limit: float | None = None
+        """Seconds to wait for an answer, once it was asked."""
 
-    def start(self) -> tuple[Future[list[RetrievedDocument] | str], float | None]:
+    def start(self) -> Future[list[RetrievedDocument] | str]:
         """Begin to look documents up, on a thread that does not keep the process alive.
 
         Returns:
-            The documents to come, or why there are none; and the seconds to wait for them.
+            The documents to come, or why there are none.
+
+        Raises:
+            SourceError: A file given by hand does not exist.
         """
         answer: Future[list[RetrievedDocument] | str] = Future()
         answer.set_running_or_notify_cancel()
         try:
             base = self._open()
-        except RagloomError as error:
-            manual_files(self._state.get("manual_context") or (), self._root)
-            answer.set_result(str(error))
-            return answer, None
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a workflow must go on
+            answer.set_result(_reason(error))
+            return answer
         self._root = base.workspace.root
-        self._limit = base.settings.timeout or None
-        manual_files(self._state.get("manual_context") or (), self._root)
-        brief = self._state.get("issue_brief") or ""
+        self.limit = min(base.settings.timeout, threading.TIMEOUT_MAX) or None
+        given = cast("list[str]", self._read("manual_context") or [])
+        self._manual = [path for path, _ in manual_files(given, self._root)]
+        brief = self._read("issue_brief") or ""
+        if not isinstance(brief, str):
+            raise ConfigError(f"issue_brief: expected text, found {type(brief).__name__}")
 
         def look_up() -> None:
             try:
                 answer.set_result(base.query(brief))
-            except RagloomError as error:
-                answer.set_result(str(error))
-            except Exception as error:  # noqa: BLE001 - the edge of a workflow that must go on
-                _LOG.debug("the librarian failed", exc_info=True)
-                answer.set_result(f"{type(error).__name__}: {error}")
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - a workflow must go on
+                answer.set_result(_reason(error))
 
-        if self._limit is None:
+        if self.limit is None:
             look_up()
         else:
             threading.Thread(target=look_up, name="ragloom-librarian", daemon=True).start()
-        return answer, self._limit
+        return answer
 
     def update(self, answer: list[RetrievedDocument] | str) -> LibrarianState:
         """What the node returns."""
         if isinstance(answer, str):
             return self._degraded(answer)
-        manual = self._state.get("manual_context") or []
         update = LibrarianState(
             retrieved_context=answer,
-            combined_context=merge_context(manual, answer, root=self._root),
+            combined_context=merge_context(self._manual, answer, root=self._root),
         )
-        if self._state.get("degraded_reason"):  # of an earlier round
+        if self._read("degraded_reason"):  # of an earlier round
             update["degraded_reason"] = ""
         return update
 
-    def too_late(self) -> LibrarianState:
-        """What the node returns when the time is over."""
-        return self._degraded(
-            f"no answer within {self._limit:g} s; the setting librarian.timeout gives more time"
-        )
+    def failed(self, error: BaseException) -> LibrarianState:
+        """What the node returns after an error, or when the time is over."""
+        if isinstance(error, TimeoutError):
+            return self._degraded(
+                f"no answer within {self.limit:g} s; the setting librarian.timeout gives more time"
+            )
+        return self._degraded(_reason(error))
+
+    def _read(self, key: str) -> object:
+        """A value of the state, which may be a mapping or, as LangGraph allows, an object."""
+        if isinstance(self._state, Mapping):
+            return self._state.get(key)
+        return getattr(self._state, key, None)
 
     @staticmethod
     def _degraded(reason: str) -> LibrarianState:
         said = " ".join(reason.split())
         _LOG.warning("going on without the project's documents: %s", said)
         return LibrarianState(degraded_reason=said)
+
+
+def _reason(error: BaseException) -> str:
+    if isinstance(error, RagloomError):
+        return str(error)
+    _LOG.debug("the librarian failed", exc_info=error)
+    return f"{type(error).__name__}: {error}"
 
 
 def make_librarian_node(

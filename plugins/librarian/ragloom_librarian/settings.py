@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from threading import TIMEOUT_MAX
 from typing import cast
 
 from ragloom import ConfigError, Json
 from ragloom.config import CONFIG_NAME
+from ragloom.spelling import did_you_mean
 from ragloom.yamlfile import YamlFile, read_yaml
 
 __all__ = ["LibrarianSettings", "load_librarian_settings"]
@@ -67,9 +68,8 @@ def load_librarian_settings(
     for name, value in declared.items():
         place = file.place(KEY, name)
         if name not in legal:
-            near = difflib.get_close_matches(name, legal, 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"legal are: {', '.join(legal)}"
-            raise ConfigError(f"{place}: unknown setting {KEY}.{name}; {hint}")
+            hint = did_you_mean(name, legal) or f"; legal are: {', '.join(legal)}"
+            raise ConfigError(f"{place}: unknown setting {KEY}.{name}{hint}")
         values[name] = _parsed(name, value, f"{place}: {KEY}.{name}")
     variables = os.environ if environment is None else environment
     for name in legal:
@@ -111,7 +111,7 @@ def _number(value: Json) -> float:
         return math.nan
     try:
         return float(value)
-    except ValueError:
+    except (OverflowError, ValueError):
         return math.nan
 
 
@@ -131,7 +131,7 @@ def _share(value: Json) -> float:
 
 def _seconds(value: Json) -> float:
     number = _number(value)
-    if 0 <= number < math.inf:
+    if 0 <= number <= TIMEOUT_MAX:
         return number
     raise ValueError("seconds, or 0 for no limit")
 

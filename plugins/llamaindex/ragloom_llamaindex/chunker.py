@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from ragloom import Document, Piece, PluginError, SourceError, Span, TokenCounter
 from ragloom.splitting import Budget, line_starts_within, sentences, split_to_fit, stripped
-from ragloom_llamaindex.parts import FAULTS, fingerprint, guarded, label, load_class, make
+from ragloom_llamaindex.parts import FAULTS, fingerprint, guarded, label, load_class, make, named
 from ragloom_llamaindex.spans import SpanFinder
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class NodeParserChunker:
     """
 
     def __init__(self, part: str, options: Mapping[str, object]) -> None:
-        self._part = part
+        self._part = named("chunker", part)
         self._options = dict(options)
         self._parser: tuple[tuple[str, int], NodeParser] | None = None
 

@@ -11,7 +11,7 @@ import numpy as np
 from ragloom import Calibration, ModelError, TokenCounter
 from ragloom.counting import counter
 from ragloom.protocols import Embeddings
-from ragloom_llamaindex.parts import FAULTS, fingerprint, guarded, label, make
+from ragloom_llamaindex.parts import FAULTS, fingerprint, guarded, label, make, named
 
 if TYPE_CHECKING:
     from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -34,7 +34,7 @@ class EmbeddingEmbedder:
     def __init__(
         self, part: str, options: Mapping[str, object], *, max_tokens: int, dimension: int
     ) -> None:
-        self._part = part
+        self._part = named("embedder", part)
         self._options = dict(options)
         self._max_tokens = max_tokens
         self._stated = dimension

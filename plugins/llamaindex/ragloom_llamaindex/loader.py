@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 from ragloom import Document, Json, Metadata, Source, SourceError
 from ragloom.decoding import decode, read_document
-from ragloom_llamaindex.parts import FAULTS, fingerprint, guarded, label, load_class, make
+from ragloom_llamaindex.parts import FAULTS, fingerprint, guarded, label, load_class, make, named
 
 if TYPE_CHECKING:
     from llama_index.core.readers.base import BaseReader
@@ -50,7 +50,7 @@ class ReaderLoader:
     """None: the setting ``loaders`` says which files it reads."""
 
     def __init__(self, part: str, options: Mapping[str, object]) -> None:
-        self._part = part
+        self._part = named("loader", part)
         self._options = dict(options)
 
     @cached_property

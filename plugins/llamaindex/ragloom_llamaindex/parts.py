@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import inspect
 import json
@@ -13,8 +12,9 @@ from importlib import import_module, metadata
 from typing import Literal, TypeAlias
 
 from ragloom import ConfigError, MissingDependencyError, PluginError
+from ragloom.spelling import did_you_mean
 
-__all__ = ["FAULTS", "Kind", "fingerprint", "guarded", "load_class", "make"]
+__all__ = ["FAULTS", "Kind", "fingerprint", "guarded", "load_class", "make", "named"]
 
 Kind: TypeAlias = Literal["chunker", "loader", "embedder", "store"]
 
@@ -73,17 +73,26 @@ def fingerprint(part: str, options: Mapping[str, object]) -> str:
     return f"llamaindex:{part} {hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
 
-def load_class(kind: Kind, part: str) -> type:
-    """The class that ``part`` names.
+def named(kind: Kind, part: str) -> str:
+    """``part``, the name of a class.
 
     Raises:
-        ConfigError: No part is named, there is none of that name, or it is of another kind.
-        MissingDependencyError: LlamaIndex, or the package of a dotted path, is not installed.
+        ConfigError: It is empty.
     """
     if not part:
         raise ConfigError(
             f"{kind} 'llamaindex': which one? Write {kind}: llamaindex:NAME, a class of LlamaIndex"
         )
+    return part
+
+
+def load_class(kind: Kind, part: str) -> type:
+    """The class that ``part`` names.
+
+    Raises:
+        ConfigError: There is no part of that name, or it is of another kind.
+        MissingDependencyError: LlamaIndex, or the package of a dotted path, is not installed.
+    """
     base_module, base_name = _BASES[kind]
     try:
         base = getattr(import_module(base_module), base_name)
@@ -103,9 +112,8 @@ def load_class(kind: Kind, part: str) -> type:
                 for name, value in vars(module).items()
                 if isinstance(value, type) and issubclass(value, base) and value is not base
             }
-            near = difflib.get_close_matches(part, offered, 1)
-            hint = f"did you mean {near[0]!r}?" if near else "a class elsewhere is its dotted path"
-            raise ConfigError(f"{label(kind, part)}: llama_index.core has no {part!r}; {hint}")
+            hint = did_you_mean(part, offered) or "; a class elsewhere is its dotted path"
+            raise ConfigError(f"{label(kind, part)}: llama_index.core has no {part!r}{hint}")
         found = getattr(holder, part)
     if not (isinstance(found, type) and issubclass(found, base)):
         raise ConfigError(f"{label(kind, part)}: it is no {base_name} of LlamaIndex")

@@ -14,7 +14,7 @@ from ragloom.filters import matches
 from ragloom.protocols import Embeddings
 from ragloom.records import check_records, cosines, nearest
 from ragloom_llamaindex.ledger import Ledger
-from ragloom_llamaindex.parts import FAULTS, fingerprint, guarded, label, load_class, make
+from ragloom_llamaindex.parts import FAULTS, fingerprint, guarded, label, load_class, make, named
 
 if TYPE_CHECKING:
     from llama_index.core.schema import TextNode
@@ -41,7 +41,7 @@ class VectorStore:
     read: Literal["snapshot", "native"] = "snapshot"
 
     def __init__(self, part: str, options: Mapping[str, object]) -> None:
-        self._part = part
+        self._part = named("store", part)
         self._options = dict(options)
         self._ledger: Ledger | None = None
         self._vectors: BasePydanticVectorStore | None = None

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import shutil
 import sys
-import time
+import threading
 from dataclasses import replace
 from typing import Annotated, TypedDict
 
@@ -122,10 +122,6 @@ def unexpected():
     raise RuntimeError("a fault\nof a plugin")
 
 
-def slow():
-    time.sleep(1.5)
-
-
 def failing_host(make_plugin, fail):
     providers = [Provider(name="onnx", summary="fails", create=lambda _: Failing(fail))]
     stores = [p for p in ragloom_local.ragloom_stores() if p.name == "memory"]
@@ -138,8 +134,26 @@ def failing_host(make_plugin, fail):
     )
 
 
+class Slow:
+    """Does not end before the test does."""
+
+    def __init__(self):
+        self.over, self.ended = threading.Event(), threading.Event()
+
+    def __call__(self):
+        self.over.wait(60)
+        self.ended.set()
+
+
 @pytest.fixture
-def degraded(request, bare, project, host, make_plugin, monkeypatch, tmp_path):
+def slow():
+    one = Slow()
+    yield one
+    one.over.set()
+
+
+@pytest.fixture
+def degraded(request, bare, project, host, make_plugin, monkeypatch, tmp_path, slow):
     """A node for each case, and what it says."""
     case = request.param
     if case == "extra":
@@ -157,13 +171,13 @@ def degraded(request, bare, project, host, make_plugin, monkeypatch, tmp_path):
         (generation,) = (project / ".ragloom" / "librarian").glob("gen-*")
         (generation / "files.json").write_text("{")
         node = make_librarian_node(workspace=project, host=host)
-        return node, "run 'ragloom librarian rebuild --full'"
+        return node, "run 'ragloom librarian rebuild'"
     if case == "lexical":
         (generation,) = (project / ".ragloom" / "librarian").glob("gen-*")
         for file in (generation / "lexical").iterdir():
             file.write_bytes(b"garbage")
         node = make_librarian_node(workspace=project, host=host)
-        return node, "run 'ragloom librarian rebuild --full'"
+        return node, "run 'ragloom librarian rebuild'"
     if case == "setting":
         (project / "ragloom.yaml").write_text("librarian: {threshold: 9}\n")
         return make_librarian_node(workspace=project, host=host), "ragloom.yaml:1"
@@ -199,10 +213,9 @@ def degraded(request, bare, project, host, make_plugin, monkeypatch, tmp_path):
     ],
     indirect=True,
 )
-def test_each_degraded_case_runs_to_the_end_with_a_reason(degraded, mode, caplog):
+def test_each_degraded_case_runs_to_the_end_with_a_reason(degraded, mode, caplog, slow):
     node, reason = degraded
     caplog.set_level(logging.WARNING, "ragloom.librarian")
-    started = time.perf_counter()
 
     final = run(node, mode)
 
@@ -215,7 +228,7 @@ def test_each_degraded_case_runs_to_the_end_with_a_reason(degraded, mode, caplog
     (line,) = [r.getMessage() for r in caplog.records if r.name == "ragloom.librarian"]
     assert reason in line
     assert "\n" not in line
-    assert time.perf_counter() - started < 1.4 or "no answer" not in reason
+    assert not slow.ended.is_set()  # it was given up while it went on
 
 
 def test_the_next_round_is_good_again(built, host, bare, monkeypatch):
@@ -295,15 +308,18 @@ def test_a_process_ends_although_an_answer_is_still_awaited(bare):
         "class Base:\n"
         "    class workspace: root = __import__('pathlib').Path()\n"
         "    class settings: timeout = 0.1\n"
-        "    def query(self, brief): time.sleep(60)\n"
+        "    def query(self, brief): time.sleep(3600)\n"
         "print(node.LibrarianNode(Base)({'issue_brief': 'x'}))\n"
     )
-    started = time.perf_counter()
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=bare
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=bare,
+        timeout=120,
     )
     assert "no answer within 0.1 s" in done.stdout
-    assert time.perf_counter() - started < 30
 
 
 def test_the_node_needs_no_langgraph(project):

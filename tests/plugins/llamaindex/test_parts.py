@@ -166,7 +166,8 @@ def test_a_reader_that_fails_names_itself_and_the_run_goes_on(host, tmp_path):
 
 
 def test_the_loader_reads_nothing_unless_it_is_named(host):
-    assert frozenset() == host.loaders()["llamaindex"].suffixes
+    assert {} == host.loaders()
+    assert frozenset() == host.loader("llamaindex:SimpleDirectoryReader").suffixes
 
 
 def test_nothing_of_llama_index_is_imported_for_a_fingerprint():

@@ -5,8 +5,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from ragloom.cli import cli
-from ragloom.cli._session import Session
+from ragloom.cli import Session, cli
 
 from .conftest import PROOF
 

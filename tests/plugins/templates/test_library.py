@@ -6,7 +6,8 @@ from textwrap import dedent
 
 import pytest
 
-from ragloom import ConfigError, ModelError, SourceError
+from ragloom import ConfigError, ModelError, SourceError, Workspace
+from ragloom.config import Settings
 from ragloom_templates import TemplateLibrary, TemplateSettings
 from ragloom_templates.settings import read_settings
 
@@ -174,6 +175,68 @@ def test_a_file_that_is_no_template_is_not_added(library, write):
     assert 0 == library.index()
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("text.txt", "Text.", r"text\.txt: only '\.md' files are templates"),
+        (".env.md", "Text.", r"\.env\.md: looks like a secret: left out"),
+        ("skill/more.md", "Text.", r"more\.md: .* part of the template of its folder"),
+        ("broken.md", "---\nname: x\nkeywords: [\n---\nText", r"broken\.md: front matter, line \d"),
+        ("empty.md", "---\nname: x\n---\n", r"empty\.md: it has no content"),
+        ("binary.md", "a\0b" * 200, r"binary\.md: "),
+    ],
+)
+def test_what_cannot_be_added_is_named_and_not_remembered(
+    library, write, workspace, caplog, name, content, said
+):
+    write("one/proof.md", PROOF)
+    write("one/skill/SKILL.md", "Text.")
+    library.index()
+    file = write(f"{'one' if '/' in name else 'elsewhere'}/{name}", content)
+
+    with pytest.raises(SourceError, match=said):
+        library.add(file)
+
+    file.unlink()
+    caplog.clear()
+    for again in (library, TemplateLibrary(["one", "two"], workspace=workspace)):
+        assert 2 == again.index()
+    assert [] == caplog.messages
+
+
+@pytest.mark.parametrize("change", ["add", "remove"])
+def test_a_change_that_fails_is_undone(library, write, workspace, monkeypatch, change):
+    write("one/proof.md", PROOF)
+    file = write("elsewhere/why.md", "Ask why.")
+    library.index()
+
+    def fail(**_):
+        raise ModelError("the model is gone")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(library.space, "index", fail)
+        with pytest.raises(ModelError):
+            library.add(file) if change == "add" else library.remove("proof")
+
+    for again in (library, TemplateLibrary(["one", "two"], workspace=workspace)):
+        assert 1 == again.index()
+        assert ["proof"] == [template.id for template in again.list()]
+
+
+def test_a_file_that_was_added_and_is_gone_can_be_removed(library, write, caplog):
+    file = write("elsewhere/why.md", "Ask why.")
+    library.add(file)
+    file.unlink()
+    assert 0 == library.index()
+    assert "'ragloom templates remove elsewhere/why.md'" in caplog.text
+
+    library.remove("elsewhere/why.md")
+
+    caplog.clear()
+    assert 0 == library.index()
+    assert "" == caplog.text
+
+
 def test_the_index_lies_apart_from_other_spaces(library, write, workspace, tmp_path):
     write("one/proof.md", PROOF)
     library.index()
@@ -217,7 +280,26 @@ def test_settings_are_read_from_the_workspace(workspace, tmp_path, write):
 )
 def test_a_wrong_setting_is_named(value, message):
     with pytest.raises(ConfigError, match=message):
-        read_settings(value)
+        read_settings(Settings(extensions={"templates": value}))
+
+
+def test_a_wrong_setting_is_named_with_its_place(tmp_path):
+    (tmp_path / "ragloom.yaml").write_text("templates:\n  top_k: 3\n  threshold: 7\n", "utf-8")
+    with pytest.raises(ConfigError, match=r"ragloom\.yaml:3: templates\.threshold: expected"):
+        TemplateLibrary(workspace=Workspace.open(tmp_path))
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"added": 1}', b"\xff", b"[" * 100_000])
+def test_damaged_changes_are_kept_aside(library, write, tmp_path, caplog, content):
+    library.index()
+    file = library.space.directory / "changes.json"
+    file.write_bytes(content)
+    again = TemplateLibrary(library.dirs, workspace=library.workspace)
+    assert (set(), [content]) == (
+        again.space.left_out,
+        [kept.read_bytes() for kept in file.parent.glob("changes.json.damaged-*")],
+    )
+    assert "is damaged" in caplog.text
 
 
 def test_changes_are_plain_json(library, write, tmp_path):

@@ -118,9 +118,11 @@ def test_there_may_be_no_first_paragraph(text):
         ("---\nname: a\nText\n", 1, "never closed"),
         ("---\n? [a]\n: b\nname: c\n---\nText\n", 2, "a key is not plain text"),
         ("---\nname: *nowhere\n---\nText\n", 2, "undefined alias"),
-        ("---\nname: " + "[" * 5000 + "\n---\nText\n", 2, "nested too deeply"),
+        ("---\nname: " + "[" * 5000 + "\n---\nText\n", 2, "more than 50 levels"),
+        ("---\nname: x\nk: &a [*a]\n---\nText\n", 3, "an alias inside what it stands for"),
+        ("---\nname: x\nk: &a\n  l: *a\n---\nText\n", 3, "an alias inside"),
     ],
-    ids=["sequence", "colon", "open", "key", "alias", "depth"],
+    ids=["sequence", "colon", "open", "key", "alias", "depth", "itself", "own"],
 )
 def test_broken_front_matter_is_refused_with_its_line(text, line, problem):
     with pytest.raises(FrontMatterError) as caught:
@@ -133,7 +135,7 @@ def test_broken_front_matter_is_refused_with_its_line(text, line, problem):
 def test_aliases_cannot_grow_without_end():
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 9)]
-    with pytest.raises(FrontMatterError, match="more than 10000 values"):
+    with pytest.raises(FrontMatterError, match="more than 100000 values"):
         split_front_matter("---\n" + "\n".join(lines) + "\n---\nText\n")
 
 

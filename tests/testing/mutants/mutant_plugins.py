@@ -86,7 +86,7 @@ breaks(
     "test_it_imports_only_public_names",
     "private_import",
     old="    from ragloom.citing",
-    new="    import ragloom._spelling\n    from ragloom.citing",
+    new="    import ragloom._registry\n    from ragloom.citing",
 )
 breaks("test_parts_have_a_summary_of_one_line", "two_lines", old='"one line"', new='"one\\ntwo"')
 breaks("test_names_are_plain", "odd_name", old='name="NAME"', new='name="Odd Name"')

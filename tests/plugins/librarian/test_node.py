@@ -1,0 +1,167 @@
+"""Whatever is given to the node, and whatever fails below it, the workflow goes on."""
+
+import asyncio
+import logging
+import os
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ragloom import SourceError
+from ragloom_librarian import LibrarianNode, LibrarianSettings, make_librarian_node
+
+BRIEF = "How do I log errors?"
+PAGE = "docs/standards/logging.md"
+KEYS = {"retrieved_context", "combined_context", "degraded_reason"}
+
+
+def ask(node, mode, state):
+    return node(state) if mode == "sync" else asyncio.run(node.acall(state))
+
+
+modes = pytest.mark.parametrize("mode", ["sync", "coroutine"])
+
+
+@modes
+@pytest.mark.parametrize(
+    "error",
+    [RecursionError("too deep"), OverflowError("too large"), OSError(2, "gone"), SystemExit(3)],
+    ids=lambda error: type(error).__name__,
+)
+@pytest.mark.parametrize("step", ["open", "limited query", "query"])
+def test_any_failure_of_any_step_is_a_reason(error, step, mode, caplog):
+    def fail(*_):
+        raise error
+
+    def open_base():
+        timeout = 0 if step == "query" else 60
+        return SimpleNamespace(
+            workspace=SimpleNamespace(root=Path()),
+            settings=LibrarianSettings(timeout=timeout),
+            query=fail,
+        )
+
+    node = LibrarianNode(fail if step == "open" else open_base)
+
+    update = ask(
+        node, mode, {"issue_brief": BRIEF, "manual_context": ["none.md"][: step == "open"]}
+    )
+
+    assert {"degraded_reason"} == set(update)
+    assert type(error).__name__ in update["degraded_reason"]
+    (line,) = [r.getMessage() for r in caplog.records if r.levelno == logging.WARNING]
+    assert update["degraded_reason"] in line
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "x: &a [*a]\n",
+        f"librarian: {{threshold: {10**400}}}\n",
+        f"librarian: {{timeout: {10**400}}}\n",
+        "librarian: {sources: {a: b}}\n",
+        "librarian: [1]\n",
+        "\0",
+    ],
+    ids=lambda content: content[:22],
+)
+@modes
+def test_no_settings_file_breaks_the_workflow(project, host, content, mode):
+    (project / "ragloom.yaml").write_text(content)
+
+    update = ask(make_librarian_node(workspace=project, host=host), mode, {"issue_brief": BRIEF})
+
+    assert {"degraded_reason"} == set(update)
+    assert "ragloom.yaml" in update["degraded_reason"]
+
+
+@modes
+def test_a_current_folder_that_is_gone(tmp_path, monkeypatch, host, mode):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+
+    update = ask(make_librarian_node(host=host), mode, {"issue_brief": BRIEF})
+
+    assert "there is no such folder" in update["degraded_reason"]
+
+
+@pytest.mark.parametrize("wrap", [str, Path, lambda given: [given], lambda given: (Path(given),)])
+@modes
+def test_one_file_by_hand_is_a_list_of_one(built, host, wrap, mode):
+    node = make_librarian_node(workspace=built, host=host)
+
+    update = ask(node, mode, {"issue_brief": BRIEF, "manual_context": wrap(PAGE)})
+
+    assert f'source="{PAGE}"' in update["combined_context"].splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "reason"),
+    [
+        ({"manual_context": [5]}, "manual context: expected a list of paths"),
+        ({"manual_context": 5}, "manual context: expected a list of paths"),
+        ({"issue_brief": 5}, "issue_brief: expected text, found int"),
+    ],
+)
+@modes
+def test_what_is_no_text_is_named(built, host, wrong, reason, mode):
+    node = make_librarian_node(workspace=built, host=host)
+
+    update = ask(node, mode, {"issue_brief": BRIEF, **wrong})
+
+    assert {"degraded_reason"} == set(update)
+    assert update["degraded_reason"].startswith(reason)
+
+
+@modes
+def test_any_time_limit_is_kept_to(built, host, mode):
+    node = make_librarian_node(LibrarianSettings(timeout=1e300), workspace=built, host=host)
+
+    assert 3 == len(ask(node, mode, {"issue_brief": BRIEF})["retrieved_context"])
+
+
+def test_the_state_may_be_an_object(built, host):
+    state = SimpleNamespace(issue_brief=BRIEF, manual_context=[PAGE])
+
+    update = make_librarian_node(workspace=built, host=host)(state)
+
+    assert 3 <= update["combined_context"].count("source=")
+
+
+odd = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=5,
+)
+states = odd | st.dictionaries(
+    st.sampled_from(["issue_brief", "manual_context", "degraded_reason", "retrieved_context"]), odd
+)
+
+
+@modes
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150)
+@given(state=states)
+def test_no_state_breaks_the_workflow(built, host, mode, state):
+    try:
+        update = ask(make_librarian_node(workspace=built, host=host), mode, state)
+    except SourceError as error:  # the caller's to know
+        assert str(error).startswith("manual context: ")  # noqa: PT017
+    else:
+        assert set(update) <= KEYS
+        assert update
+
+
+def test_paths_that_no_file_can_have_are_missing(built, host):
+    node = make_librarian_node(workspace=built, host=host)
+    (built / "loop.md").symlink_to("loop.md")
+    try:
+        for name in ("x" * 5000, "a\0b", "\ud800", "loop.md", os.fsdecode(b"\xff")):
+            with pytest.raises(SourceError, match="there is no file"):
+                node({"issue_brief": BRIEF, "manual_context": [name]})
+    finally:
+        (built / "loop.md").unlink()
