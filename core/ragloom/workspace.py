@@ -53,7 +53,10 @@ class Workspace:
         Raises:
             ConfigError: The folder does not exist, or a setting is wrong.
         """
-        root = Path(path).resolve()
+        try:
+            root = Path(path).resolve()
+        except (OSError, RuntimeError, ValueError) as error:  # the current folder may be gone
+            raise ConfigError(f"{path}: there is no such folder: {error}") from error
         if not root.is_dir():
             message = f"{path}: there is no such folder"
             raise ConfigError(message)

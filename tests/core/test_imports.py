@@ -106,9 +106,9 @@ def test_the_import_contract_lists_every_private_module(root):
     tool = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["tool"]
     contracts = tool["importlinter"]["contracts"]
     (contract,) = (c for c in contracts if c["name"].startswith("plugins import public"))
-    folder = Path(ragloom.__file__).parents[1]
+    folder = Path(ragloom.__file__).parent
     private = [
-        ".".join(path.relative_to(folder).with_suffix("").parts)
+        ".".join(path.relative_to(folder.parent).with_suffix("").parts)
         for path in folder.rglob("_*.py")
         if not path.name.startswith("__")
     ]

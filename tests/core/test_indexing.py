@@ -21,7 +21,6 @@ MakeSpace = Callable[..., Space]
 
 SECTIONS = 100
 BINARY = bytes(range(256)) * 4
-NOBODY = 65534
 
 
 def word(number: int) -> str:
@@ -391,41 +390,6 @@ def test_what_lies_in_a_folder_that_cannot_be_listed_stays(
     assert removed == len(report.removed)
     assert {*kept} - {"subway.md"} <= {*paths(make_space(), "alpha")}
     assert make_space().index().failed == ()
-
-
-@pytest.mark.skipif(
-    not hasattr(os, "fork") or os.geteuid() != 0, reason="only root can be somebody else"
-)
-def test_a_folder_that_another_user_may_not_list_loses_nothing(
-    files: Path, make_space: MakeSpace
-) -> None:
-    for folder in files.parents:
-        if not folder.stat().st_mode & 0o001:
-            folder.chmod(folder.stat().st_mode | 0o011)
-    (files / "shut").mkdir()
-    (files / "shut" / "a.md").write_text("alpha", "utf-8")
-    (files / "b.md").write_text("beta", "utf-8")
-    make_space().index()
-    (files / "shut").chmod(0)
-    (files / "c.md").write_text("gamma", "utf-8")
-    for path in (files, files / ".ragloom", *(files / ".ragloom").rglob("*")):
-        path.chmod(0o777)
-
-    child = os.fork()
-    if not child:
-        try:
-            os.setgid(NOBODY)
-            os.setuid(NOBODY)
-            report = make_space().index()
-            failed = [failed.path for failed in report.failed]
-            assert (failed, report.added) == (["shut", "shut/a.md"], ("c.md",))
-            os._exit(0)
-        finally:
-            os._exit(1)
-    _, status = os.waitpid(child, 0)
-
-    assert status == 0
-    assert paths(make_space(), "alpha") == ["shut/a.md"]
 
 
 @pytest.mark.parametrize("options", [{"max_tokens": 100}, {"dimension": 32}])

@@ -241,32 +241,47 @@ def test_completion_in_bash(indexed):
 
 
 @pytest.fixture
-def read_only(workspace):
-    """A workspace that may not be written to, and how to run a command that is held to it."""
-    held = []
+def held(workspace):
+    """Runs a command in the workspace that is held to the modes of files, which root is not."""
+    prefix = []
     if not hasattr(os, "geteuid"):
         pytest.skip("no modes of files here")
-    if os.geteuid() == 0:  # root may write everywhere unless it gives that up
+    if os.geteuid() == 0:
         if shutil.which("setpriv") is None:
-            pytest.skip("root may write everywhere")
-        without = "-dac_override,-dac_read_search,-fowner"
-        held = ["setpriv", "--bounding-set", without, "--inh-caps", without]
+            pytest.skip("root may do everything")
+        prefix = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search,-fowner"]
+
+    def run(*arguments):
+        command = [*prefix, *RAGLOOM, *arguments]
+        return subprocess.run(
+            command, check=False, cwd=workspace, capture_output=True, encoding="utf-8"
+        )
+
+    return run
+
+
+@pytest.fixture
+def read_only(held, workspace):
+    """The same, with a workspace that may not be written to."""
     folders = [workspace, *(path for path in workspace.rglob("*") if path.is_dir())]
     for folder in folders:
         folder.chmod(0o555)
-
-    def run(*arguments):
-        return subprocess.run(
-            [*held, *RAGLOOM, *arguments],
-            check=False,
-            cwd=workspace,
-            capture_output=True,
-            encoding="utf-8",
-        )
-
-    yield run
+    yield held
     for folder in folders:
         folder.chmod(0o755)
+
+
+def test_a_folder_that_may_not_be_listed_loses_nothing(held, workspace):
+    folder = workspace / "docs" / "observability"
+    folder.chmod(0)
+    (workspace / "docs" / "new.md").write_text("# New\n\nText.\n", "utf-8")
+    try:
+        done = held("index", "docs")
+    finally:
+        folder.chmod(0o755)
+    assert "docs/observability: not indexed: cannot be listed" in done.stderr
+    assert "removed" not in done.stdout + done.stderr
+    assert ANSWER in ragloom("search", "How do I log errors?", "docs", cwd=workspace).stdout
 
 
 @pytest.mark.parametrize("command", ["search", "context"])

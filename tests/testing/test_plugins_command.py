@@ -7,8 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from ragloom import ConfigError, PluginError, PluginHost
-from ragloom import scaffold
+from ragloom import ConfigError, PluginError, PluginHost, scaffold
 from ragloom.cli import _checking
 from ragloom.cli.plugins import _KINDS
 from ragloom.scaffold import KINDS, write_plugin

@@ -81,6 +81,7 @@ class _Bar(_Meter):
         self._bar: Progress | None = None
         self._tasks: dict[str, TaskID] = {}
         self._latest: tuple[str, int, int] | None = None
+        self._over = False
         self._lock = threading.Lock()
         # A timer, as a stage may take seconds between two calls.
         self._timer = threading.Timer(_PATIENCE, self._show)
@@ -96,21 +97,21 @@ class _Bar(_Meter):
     def stop(self) -> None:
         self._timer.cancel()
         with self._lock:
-            self._latest = None
+            self._over = True
             if self._bar is not None:
                 self._bar.stop()
 
     def _show(self) -> None:
         bar = self._shown()
         with self._lock:
-            if self._latest is not None:
+            if not self._over:
                 self._bar = bar
-                bar.start()
                 self._update(bar)
 
     def _update(self, bar: Progress) -> None:
-        if self._latest is None:
+        if self._latest is None:  # a run may wait for another one before its first step
             return
+        bar.start()  # once
         stage, done, total = self._latest
         if stage not in self._tasks:
             label = f"{self._title}: {_STAGES.get(stage, stage)}"

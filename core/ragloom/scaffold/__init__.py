@@ -154,7 +154,9 @@ def _taken(name: str, kind: str, package: str) -> str:
         return f"the package {package!r} is installed"
     if name in {point.name for point in entry_points(group=PROJECT)}:
         return f"there is a plugin {name!r}"
-    offered = (info.provides.get(f"{kind}s", ()) for info in PluginHost.discover().plugins())
+    offered = (
+        info.provides.get(f"{kind}s", ()) for info in PluginHost.discover(disabled=()).plugins()
+    )
     return f"there is a {kind} {name!r}" if any(name in names for names in offered) else ""
 
 

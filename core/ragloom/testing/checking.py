@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from importlib.metadata import EntryPoint, distribution
 from pathlib import Path
 
@@ -154,8 +154,14 @@ def _cases(check: Check) -> Iterator[_Case]:
 
 def made_part(kind: Kind, name: str, options: Options) -> object:
     """A part of an installed plugin; a function of a module, so that processes can name it."""
-    make: Callable[..., object] = getattr(PluginHost.discover(), kind.removesuffix("s"))
+    make: Callable[..., object] = getattr(_host(), kind.removesuffix("s"))
     return make(name, options.get(name, {}))
+
+
+@cache
+def _host() -> PluginHost:
+    """Of the process: a store is made a thousand times before a failing step is found."""
+    return PluginHost.discover()
 
 
 def _entry_points(name: str) -> list[EntryPoint]:
@@ -201,7 +207,7 @@ def _fixtures(kind: Kind, name: str, check: Check) -> dict[str, object]:
 
 def _available(kind: Kind, name: str, options: Options) -> object:
     """The part; or the test is skipped, with what it needs."""
-    provider = PluginHost.discover().providers(kind).get(name)
+    provider = _host().providers(kind).get(name)
     if provider is not None and (missing := missing_modules(provider)):
         pytest.skip(f"needs {', '.join(missing)}: pip install '{provider.extra}'")
     try:

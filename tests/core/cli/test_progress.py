@@ -52,6 +52,20 @@ def test_a_run_shorter_than_a_second_shows_no_bar(monkeypatch):
     assert "" == terminal.getvalue()
 
 
+def test_a_run_whose_first_step_comes_late_shows_a_bar_from_then_on(monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    monkeypatch.setattr(_progress, "_PATIENCE", 3600)
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setenv("TERM", "xterm")
+    with progress(Session(colored=False), "docs") as meter:
+        meter._show()  # it waits for another run, or walks through many folders
+        assert "" == terminal.getvalue()
+        meter("files", 3, 10)
+    assert "docs: reading files" in terminal.getvalue()
+    assert "3/10" in terminal.getvalue()
+
+
 def test_a_longer_one_shows_stage_count_and_rate(monkeypatch):
     terminal = Terminal()
     monkeypatch.setattr("sys.stderr", terminal)

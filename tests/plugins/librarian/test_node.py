@@ -11,7 +11,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ragloom import SourceError
-from ragloom_librarian import LibrarianNode, LibrarianSettings, make_librarian_node
+from ragloom_librarian import (
+    LibrarianNode,
+    LibrarianSettings,
+    check_rag_available,
+    make_librarian_node,
+)
 
 BRIEF = "How do I log errors?"
 PAGE = "docs/standards/logging.md"
@@ -165,3 +170,14 @@ def test_paths_that_no_file_can_have_are_missing(built, host):
                 node({"issue_brief": BRIEF, "manual_context": [name]})
     finally:
         (built / "loop.md").unlink()
+
+
+def test_in_a_folder_that_is_gone_nothing_is_available(tmp_path, monkeypatch, host):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+
+    available, message = check_rag_available(host=host)
+
+    assert (False, ".: there is no such folder") == (available, message.rpartition(": ")[0])

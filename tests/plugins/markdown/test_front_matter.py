@@ -135,3 +135,10 @@ def test_any_block_gives_json_and_loses_no_text(block: str) -> None:
     assert content == document.prefix + document.text
     assert document.text.endswith("body\n")
     assert json.loads(json.dumps(document.metadata, allow_nan=False)) == document.metadata
+
+
+@pytest.mark.parametrize("blank", ["\n", "\r\n", " \n", "# a\n"])
+def test_blank_lines_before_what_is_no_yaml_take_no_time(blank: str) -> None:
+    # A pattern that takes twice as long for each line would not end.
+    document = load(f"---\n{blank * 200}(a:(\nb: c: [\n---\nhello\n")
+    assert document.text.rstrip().endswith("hello")
