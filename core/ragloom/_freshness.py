@@ -13,7 +13,7 @@ from ragloom._storing import Progress
 from ragloom.chunking import make_chunks
 from ragloom.decoding import decode
 from ragloom.errors import MissingDependencyError, SourceError
-from ragloom.indexing import load_document
+from ragloom.loading import load_document
 from ragloom.protocols import Loader
 from ragloom.snapshot import Snapshot
 from ragloom.types import Chunk, Hit, Piece, SearchResult, Source, Span, StaleChunk, VerifyReport

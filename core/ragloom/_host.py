@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import Distribution, entry_points
@@ -28,16 +27,7 @@ from ragloom._registry import (
     missing_modules,
     part_from,
 )
-from ragloom.errors import (
-    ConfigError,
-    MissingDependencyError,
-    ModelError,
-    NotIndexedError,
-    PluginError,
-    RagloomError,
-    SourceError,
-    StoreError,
-)
+from ragloom.errors import ConfigError, MissingDependencyError, PluginError, RagloomError
 from ragloom.hookspecs import PROJECT, CommandSpec, EvaluationSpec, Provider
 from ragloom.protocols import Chunker, Embedder, Formatter, Loader, Reranker, Store
 from ragloom.spelling import did_you_mean
@@ -414,26 +404,6 @@ def _reason(error: BaseException) -> str:
     if isinstance(error, RagloomError):
         return said
     return f"{type(error).__name__}: {said}" if said else type(error).__name__
-
-
-@contextmanager
-def reading_with(part: Loader | Chunker) -> Iterator[None]:
-    """Whatever a plugin's part raises over one file, as an error of that file.
-
-    What settings or the model are to blame for concerns every file, and passes.
-
-    Raises:
-        SourceError: It names the part where the fault is the part's own.
-    """
-    try:
-        yield
-    except (SourceError, ConfigError, ModelError, StoreError, NotIndexedError):
-        raise
-    except RagloomError as error:
-        raise SourceError(str(error)) from error
-    except Exception as error:
-        name = f"{type(part).__module__}.{type(part).__qualname__}"
-        raise SourceError(f"{name} failed: {_reason(error)}") from error
 
 
 def _trace_call(

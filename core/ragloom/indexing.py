@@ -7,7 +7,6 @@ the store nor the model.
 
 from __future__ import annotations
 
-import json
 import logging
 import time
 from collections import Counter
@@ -20,14 +19,14 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from ragloom._host import reading_with
 from ragloom._journal import Journal
 from ragloom._locking import space_lock
 from ragloom._manifest import FileEntry, Fingerprint, content_hash, fingerprint, unchanged
 from ragloom._storing import Progress, StoreWriter
-from ragloom.chunking import embedded_text, make_chunks
+from ragloom.chunking import embedded_text
 from ragloom.embedding import embed_whole
 from ragloom.errors import NotIndexedError, SourceError, StoreDamagedError
+from ragloom.loading import cut_document, load_document
 from ragloom.protocols import Chunker, Embedder, Embeddings, Loader, Store
 from ragloom.snapshot import (
     NewRow,
@@ -37,10 +36,10 @@ from ragloom.snapshot import (
     publish,
     set_aside,
 )
-from ragloom.types import Chunk, Document, FailedFile, IndexReport, Source
+from ragloom.types import Chunk, FailedFile, IndexReport, Source
 from ragloom.walking import Found, lies_below, read_regular
 
-__all__ = ["Indexer", "Progress", "cut_document", "load_document"]
+__all__ = ["Indexer", "Progress"]
 
 _LOG = logging.getLogger("ragloom")
 _EMBED_AT_ONCE = 256  # chunks; enough to sort by length, few enough for a smooth progress bar
@@ -63,35 +62,6 @@ class _Changes:
     @property
     def any(self) -> bool:
         return bool(self.added or self.updated or self.removed)
-
-
-def load_document(source: Source, content: bytes, loader: Loader) -> Document:
-    """What ``loader`` makes of a file, with what the core knows of it.
-
-    Raises:
-        SourceError: The file cannot be understood.
-    """
-    with reading_with(loader):
-        document = replace(
-            loader.load(source, content),
-            uri=source.uri,
-            content_hash=content_hash(content),
-            modified=source.modified,
-        )
-        json.dumps(document.metadata, allow_nan=False)  # kept as JSON: a date in it ends no run
-        return document
-
-
-def cut_document(document: Document, chunker: Chunker, embedder: Embedder) -> list[Chunk]:
-    """The chunks of a document, for the limit and in the tokens of ``embedder``.
-
-    Raises:
-        SourceError: The chunker failed.
-    """
-    counter, max_tokens = embedder.counter, embedder.max_tokens
-    with reading_with(chunker):
-        pieces = chunker.split(document, counter=counter, max_tokens=max_tokens)
-        return make_chunks(document, pieces, counter)
 
 
 def _key(chunk: Chunk, embedder: str) -> str:

@@ -16,7 +16,8 @@ from ragloom._freshness import follow, prove, text_of
 from ragloom.calibrating import CALIBRATION_NAME, read_calibration
 from ragloom.config import SpaceSettings
 from ragloom.errors import NotIndexedError, SourceError, StoreDamagedError
-from ragloom.indexing import LOCK_TIMEOUT, Indexer, Progress, cut_document, load_document
+from ragloom.indexing import LOCK_TIMEOUT, Indexer, Progress
+from ragloom.loading import cut_document, load_document
 from ragloom.protocols import Formatter, Store, TokenCounter
 from ragloom.snapshot import Snapshot, current_generation
 from ragloom.status import SpaceStatus

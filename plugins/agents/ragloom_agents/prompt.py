@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ragloom import Source, SourceError, Space, TokenCounter
-from ragloom.indexing import load_document
+from ragloom.loading import load_document
 from ragloom.spelling import counted
 from ragloom.walking import read_regular, resolve_roots
 from ragloom_agents.results import printable

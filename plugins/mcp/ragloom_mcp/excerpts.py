@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from ragloom import Source, SourceError, Space
-from ragloom.indexing import load_document
+from ragloom.loading import load_document
 from ragloom.walking import is_secret, read_regular, resolve_roots
 
 __all__ = ["LINES_AT_ONCE", "Excerpt", "excerpt"]
