@@ -238,11 +238,11 @@ class PluginHost:
 
     def commands(self) -> Mapping[str, CommandSpec]:
         """The commands of all plugins by name, sorted. Imports none of them."""
-        return _sorted(plugin.commands for plugin in self._plugins)
+        return _sorted(map(_commands, self._plugins))
 
     def evaluations(self) -> Mapping[str, EvaluationSpec]:
         """What plugins can measure, by the file that tells it, sorted. Imports none of it."""
-        return _sorted(plugin.evaluations for plugin in self._plugins)
+        return _sorted(map(_evaluations, self._plugins))
 
     def _admit(self, plugin: _Plugin, load: Callable[[], object]) -> None:
         self._plugins.append(plugin)
@@ -252,18 +252,8 @@ class PluginHost:
             module = load()
             self._register(module, plugin.name)
             plugin.parts = self._offered_by(module, plugin.owner)
-            plugin.commands = self._specs_of(
-                module,
-                _COMMANDS,
-                CommandSpec,
-                {other.owner: other.commands for other in self._plugins},
-            )
-            plugin.evaluations = self._specs_of(
-                module,
-                _EVALUATIONS,
-                EvaluationSpec,
-                {other.owner: other.evaluations for other in self._plugins},
-            )
+            plugin.commands = self._specs_of(module, _COMMANDS, CommandSpec, _commands)
+            plugin.evaluations = self._specs_of(module, _EVALUATIONS, EvaluationSpec, _evaluations)
             self._registry.add(plugin.parts)
         # A module that calls sys.exit() when imported must not end the program either.
         except (Exception, SystemExit) as error:  # noqa: BLE001
@@ -311,9 +301,13 @@ class PluginHost:
         return tuple(parts)
 
     def _specs_of(
-        self, module: object, hook: str, spec_type: type[S], taken: Mapping[str, Mapping[str, S]]
+        self,
+        module: object,
+        hook: str,
+        spec_type: type[S],
+        offered_by: Callable[[_Plugin], Mapping[str, S]],
     ) -> Mapping[str, S]:
-        """What a hook offers by name; ``taken`` is what other plugins do, by their owners."""
+        """What a hook offers by name; ``offered_by`` says what another plugin does."""
         if hook not in self._hooks_of(module):
             return {}
         others = self._pm.get_plugins() - {module}
@@ -324,10 +318,10 @@ class PluginHost:
                 raise PluginError(
                     f"{hook} must map {name!r} to a {spec_type.__name__}, not {spec!r}"
                 )
-            for owner, theirs in taken.items():
-                if name in theirs:
+            for other in self._plugins:
+                if name in offered_by(other):
                     kind = hook.removeprefix("ragloom_").removesuffix("s")
-                    raise PluginError(f"the {kind} {name!r} belongs to {owner}")
+                    raise PluginError(f"the {kind} {name!r} belongs to {other.owner}")
         return offered
 
     def _make(self, kind: Kind, name: str, options: Mapping[str, object] | None) -> object:
@@ -365,6 +359,14 @@ class PluginHost:
         error = PluginError(message)
         error.__cause__ = next((plugin.cause for plugin in absent if plugin.cause), None)
         return error
+
+
+def _commands(plugin: _Plugin) -> Mapping[str, CommandSpec]:
+    return plugin.commands
+
+
+def _evaluations(plugin: _Plugin) -> Mapping[str, EvaluationSpec]:
+    return plugin.evaluations
 
 
 def _sorted(offered: Iterable[Mapping[str, S]]) -> Mapping[str, S]:
