@@ -687,8 +687,8 @@ def test_an_installed_loader_comes_before_a_bundled_one(install):
     assert sorted(others) == others
 
 
-def test_finding_plugins_reads_no_metadata_of_packages(monkeypatch):
-    # Parsing it took half the time of `ragloom --help`; only an error names the distribution.
+def test_the_metadata_of_a_package_is_read_for_its_own_plugins_only(monkeypatch):
+    # It is parsed each time: for every plugin against every other it took half of `ragloom --help`.
     read = []
     metadata = Distribution.metadata.fget
     monkeypatch.setattr(
@@ -696,4 +696,4 @@ def test_finding_plugins_reads_no_metadata_of_packages(monkeypatch):
     )
     host = PluginHost.discover(disabled=())
     assert host.commands()
-    assert [] == read
+    assert len(read) <= 2 * len(host.plugins())  # name and version
