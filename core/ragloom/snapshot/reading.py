@@ -29,15 +29,16 @@ FORMAT = 1
 _ATTEMPTS = 5
 _MAPPED = frozenset({"chunks.jsonl", "vectors.npy"})  # too large to be read whole at every opening
 _READ_AT_ONCE = 1 << 20  # bytes
+_HEADER = (SyntaxError, TokenError)  # of numpy's, which are read as Python
 _UNREADABLE = (
-    *(OSError, EOFError, BadZipFile, RecursionError),
-    *(
-        ValueError,
-        TypeError,
-        LookupError,
-        SyntaxError,
-        TokenError,
-    ),  # the last two from numpy's headers
+    OSError,
+    EOFError,
+    BadZipFile,
+    RecursionError,
+    ValueError,
+    TypeError,
+    LookupError,
+    *_HEADER,
 )
 
 
