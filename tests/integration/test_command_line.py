@@ -296,3 +296,28 @@ def test_an_index_that_cannot_be_written_answers(read_only, workspace, command):
     done = read_only("index", "docs")
     assert 1 == done.returncode
     assert 1 == len(done.stderr.strip().splitlines())
+
+
+def test_a_watch_says_what_changed_until_it_is_interrupted(tmp_path):
+    (tmp_path / "docs").mkdir()
+    page = tmp_path / "docs" / "page.md"
+    page.write_text("# Stripes\n\nZebras hide in them.\n")
+    with subprocess.Popen(
+        [*RAGLOOM, "watch", "docs", "--json"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        reports = [json.loads(process.stdout.readline())]
+        page.write_text("# Stripes\n\nOkapis hide in them, too.\n")
+        reports.append(json.loads(process.stdout.readline()))
+        page.unlink()
+        reports.append(json.loads(process.stdout.readline()))
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate()
+    assert [(1, 0, 0), (0, 1, 0), (0, 0, 1)] == [
+        tuple(report["files"][key] for key in ("added", "updated", "removed")) for report in reports
+    ]
+    assert 130 == process.returncode, errors
+    assert errors.startswith("watching docs; Ctrl-C ends it\n")

@@ -47,6 +47,7 @@ COMMANDS = {
     "search": "Find the passages that answer a question.",
     "context": "Pack what answers a question into a budget of tokens.",
     "index": "Bring the index up to date with the files.",
+    "watch": "Keep the index up to date while files change.",
     "status": "Show what is indexed, and whether files have changed since.",
     "config": "Show every setting and where its value came from.",
     "plugins": "List the plugins, what they provide and what is missing.",

@@ -9,10 +9,10 @@ from ragloom.cli._session import Session
 from ragloom.spelling import counted
 
 if TYPE_CHECKING:
-    from ragloom.types import IndexReport
+    from ragloom.types import IndexReport, Json
     from ragloom.workspace import Space
 
-__all__ = ["failures", "refresh", "summary"]
+__all__ = ["failures", "refresh", "report_json", "summary"]
 
 _NAMED = 20  # warnings that are shown without --verbose
 
@@ -57,6 +57,30 @@ def summary(report: IndexReport) -> str:
     if report.embedded or report.reused:
         said += f" ({report.embedded} embedded, {report.reused} reused)"
     return f"{said}, {report.seconds:.1f} s"
+
+
+def report_json(report: IndexReport) -> Json:
+    """What ``ragloom index --json`` prints of a space."""
+    return {
+        "space": report.space,
+        "files": {
+            "added": len(report.added),
+            "updated": len(report.updated),
+            "unchanged": report.unchanged,
+            "removed": len(report.removed),
+            "failed": [{"path": failed.path, "error": failed.error} for failed in report.failed],
+        },
+        "chunks": {
+            "total": report.chunks,
+            "embedded": report.embedded,
+            "reused": report.reused,
+            "removed": report.removed_chunks,
+            "truncated": report.truncated,
+        },
+        "warnings": list(report.warnings),
+        "seconds": round(report.seconds, 3),
+        "generation": report.generation,
+    }
 
 
 def failures(session: Session, report: IndexReport) -> None:

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from ragloom.cli import Command, Session, json_option, print_json
 from ragloom.cli._edge import FAILED, OK
 from ragloom.cli._options import part_options, space_option
-
-if TYPE_CHECKING:
-    from ragloom.types import IndexReport, Json
 
 __all__ = ["command"]
 
@@ -55,7 +50,7 @@ def command(
     Without PATHs, every space of the settings is indexed; where there is none, what was indexed
     before or else the whole workspace.
     """
-    from ragloom.cli._refresh import failures, refresh, summary
+    from ragloom.cli._refresh import failures, refresh, report_json, summary
     from ragloom.cli._spaces import choose_spaces, with_parts
 
     code = OK
@@ -64,33 +59,10 @@ def command(
             report = refresh(session, space, full=full)
         failures(session, report)
         if as_json:
-            print_json(_as_json(report))
+            print_json(report_json(report))
         elif not session.quiet:
             click.echo(summary(report))
         indexed = report.added or report.updated or report.unchanged
         if report.failed and (strict or not indexed):
             code = FAILED
     return code
-
-
-def _as_json(report: IndexReport) -> Json:
-    return {
-        "space": report.space,
-        "files": {
-            "added": len(report.added),
-            "updated": len(report.updated),
-            "unchanged": report.unchanged,
-            "removed": len(report.removed),
-            "failed": [{"path": failed.path, "error": failed.error} for failed in report.failed],
-        },
-        "chunks": {
-            "total": report.chunks,
-            "embedded": report.embedded,
-            "reused": report.reused,
-            "removed": report.removed_chunks,
-            "truncated": report.truncated,
-        },
-        "warnings": list(report.warnings),
-        "seconds": round(report.seconds, 3),
-        "generation": report.generation,
-    }

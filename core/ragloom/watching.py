@@ -1,0 +1,75 @@
+"""Keeping indexes up to date while their files change."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from ragloom.errors import RagloomError
+from ragloom.types import IndexReport
+
+if TYPE_CHECKING:
+    from ragloom.space import Space
+
+__all__ = ["watch"]
+
+_LEAST = 1.0  # seconds between two looks
+_SHARE = 0.02  # of one core, that looking may take
+
+
+def watch(
+    spaces: Callable[[], Sequence[Space]],
+    index: Callable[[Space], IndexReport],
+    *,
+    wait: Callable[[float], object] = time.sleep,
+) -> Iterator[tuple[str, IndexReport | Exception]]:
+    """Index spaces again and again, and yield what is new.
+
+    A look is an index run: where nothing changed, it opens neither the store nor the model. Between two
+    there is a second, or fifty times as long as a look without changes took. So it needs no help
+    from the system, and works alike on network shares and in containers.
+
+    Args:
+        spaces: Opens them anew for every look, so that new settings count; each is closed after it.
+        index: Brings one of them up to date.
+        wait: Called with the seconds until the next look; what it raises ends the watch.
+
+    Yields:
+        The name of a space, empty where none could be opened, and the report of a run that changed
+        something or failed on other files than the one before; or the error that kept it from
+        happening. An error is yielded once, and the next look tries again.
+    """
+    troubles: dict[str, object] = {}
+    while True:
+        before, troubles, changed = troubles, {}, False
+        started = time.perf_counter()
+        for name, found in _look(spaces, index):
+            if isinstance(found, IndexReport):
+                news = bool(found.added or found.updated or found.removed)
+                troubles[name] = found.failed
+            else:
+                news = False
+                troubles[name] = str(found)
+            changed = changed or news
+            if news or troubles[name] != before.get(name, ()):
+                yield name, found
+        wait(_LEAST if changed else max(_LEAST, (time.perf_counter() - started) / _SHARE))
+
+
+def _look(
+    spaces: Callable[[], Sequence[Space]], index: Callable[[Space], IndexReport]
+) -> Iterator[tuple[str, IndexReport | Exception]]:
+    try:
+        opened = spaces()
+    except RagloomError as error:
+        yield "", error
+        return
+    for space in opened:
+        try:
+            with space:
+                report = index(space)
+        except (RagloomError, OSError) as error:
+            yield space.name, error
+        else:
+            yield space.name, report
