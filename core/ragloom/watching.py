@@ -33,7 +33,8 @@ def watch(
     Args:
         spaces: Opens them anew for every look, so that new settings count; each is closed after it.
         index: Brings one of them up to date.
-        wait: Called with the seconds until the next look; what it raises ends the watch.
+        wait: Called with the seconds until the next look; ends the watch where it returns true, as
+            ``threading.Event().wait`` does once the event is set.
 
     Yields:
         The name of a space, empty where none could be opened, and the report of a run that changed
@@ -54,7 +55,9 @@ def watch(
             changed = changed or news
             if news or troubles[name] != before.get(name, ()):
                 yield name, found
-        wait(_LEAST if changed else max(_LEAST, (time.perf_counter() - started) / _SHARE))
+        seconds = 0.0 if changed else (time.perf_counter() - started) / _SHARE
+        if wait(max(_LEAST, seconds)):
+            return
 
 
 def _look(

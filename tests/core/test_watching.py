@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from functools import partial
 
 import pytest
 
@@ -11,28 +11,19 @@ from ragloom.types import IndexReport
 from ragloom.watching import watch
 
 
-class OverError(Exception):
-    """There are no more edits."""
-
-
 @pytest.fixture
 def watched(make_space):
     """Makes an edit between every two looks; what the watch yielded."""
 
     def run(*edits, spaces=lambda: [make_space()]):
-        coming, found = iter(edits), []
+        coming = iter(edits)
 
         def wait(seconds):
             assert seconds >= 1
             edit = next(coming, None)
-            if edit is None:
-                raise OverError
-            edit()
+            return edit is None or edit()
 
-        with suppress(OverError):
-            for item in watch(spaces, lambda space: space.index(), wait=wait):
-                found.append(item)  # noqa: PERF402 - it ends in an exception
-        return found
+        return list(watch(spaces, lambda space: space.index(), wait=wait))
 
     return run
 
@@ -49,12 +40,20 @@ def nothing():
     """Between two looks."""
 
 
+def edit(path, text):
+    path.write_text(text)
+
+
+def move(path, to):
+    path.rename(to)
+
+
 def test_what_changed_is_yielded_and_nothing_else(watched, files):
     page = files / "page.md"
     page.write_text("# One\n\nText.\n")
     found = watched(
         nothing,
-        lambda: page.write_text("# One\n\nOther text.\n"),
+        partial(edit, page, "# One\n\nOther text.\n"),
         nothing,
         page.unlink,
         nothing,
@@ -70,7 +69,7 @@ def test_what_changed_is_yielded_and_nothing_else(watched, files):
 def test_a_file_that_fails_is_told_once_and_again_when_it_is_well(watched, files):
     page = files / "page.md"
     page.write_bytes(b"\0\1\2" * 100)
-    found = watched(nothing, nothing, lambda: page.write_text("# Well\n\nText.\n"), nothing)
+    found = watched(nothing, nothing, partial(edit, page, "# Well\n\nText.\n"), nothing)
     assert [1, 0] == [len(report.failed) for _, report in found]
     assert [("notes", ("page.md",), (), ())] == changes(found)[1:]
 
@@ -81,9 +80,9 @@ def test_an_error_is_told_once_and_the_watch_goes_on(watched, files, make_space)
     (folder / "page.md").write_text("# One\n\nText.\n")
     away = files / "away"
     found = watched(
-        lambda: folder.rename(away),
+        partial(move, folder, away),
         nothing,
-        lambda: away.rename(folder),
+        partial(move, away, folder),
         nothing,
         spaces=lambda: [make_space(sources=("docs",))],
     )

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Event, Thread
 from typing import TYPE_CHECKING
 
 import click
 
-from ragloom import MissingDependencyError, RagloomError
+from ragloom import MissingDependencyError, RagloomError, Space
 from ragloom.cli import Command, Session
 from ragloom.spelling import counted
+from ragloom.watching import watch
 
 if TYPE_CHECKING:
     from ragloom_mcp.shelf import Shelf
@@ -28,6 +33,7 @@ _PORT = 8765
 Examples:
   ragloom mcp --space docs
   ragloom mcp --agent awscli --index
+  ragloom mcp --watch --http
   claude mcp add docs -- ragloom mcp --space docs""",
 )
 @click.option("--agent", metavar="ID", help="Serve the documents of this agent, and nothing else.")
@@ -42,9 +48,19 @@ Examples:
     help="The port for --http; 0 is any that is free.",
 )
 @click.option("--index", is_flag=True, help="Bring what is served up to date first.")
+@click.option(
+    "--watch", "keep", is_flag=True, help="Keep what is served up to date while files change."
+)
 @click.pass_obj
 def serve(
-    session: Session, *, agent: str | None, space: str | None, http: bool, port: int, index: bool
+    session: Session,
+    *,
+    agent: str | None,
+    space: str | None,
+    http: bool,
+    port: int,
+    index: bool,
+    keep: bool,
 ) -> None:
     """Serve the indexes to MCP clients, over stdio until the client goes, or over HTTP.
 
@@ -70,12 +86,40 @@ def serve(
             session.note(f"{name}: {counted(report.chunks, 'chunk')}, {report.embedded} embedded")
     from ragloom_mcp.server import LOOPBACK, listen, serve_http, serve_stdio
 
+    # Its own spaces: a model is used from one thread at a time.
+    keeping = _watched(session, partial(_chosen, session, agent, space)) if keep else nullcontext()
     if not http:
-        serve_stdio(shelf)
+        with keeping:
+            serve_stdio(shelf)
         return
-    with listen(port) as listener:
+    with listen(port) as listener, keeping:
         session.note(f"serving http://{LOOPBACK}:{listener.getsockname()[1]}/mcp")
         serve_http(shelf, listener)
+
+
+@contextmanager
+def _watched(session: Session, choose: Callable[[], Shelf]) -> Iterator[None]:
+    """Index what is on the shelf, in a thread, as its files change."""
+    over = Event()
+
+    def spaces() -> list[Space]:
+        shelf = choose()
+        return [shelf.space(name) for name in shelf.names()]
+
+    def run() -> None:
+        for name, found in watch(spaces, Space.index, wait=over.wait):
+            if isinstance(found, Exception):
+                session.warn(f"{name}: not up to date: {found}")
+                continue
+            for failed in found.failed:
+                session.warn(f"{failed.path}: not indexed: {failed.error}")
+            session.note(f"{name}: {counted(found.chunks, 'chunk')}, {found.embedded} embedded")
+
+    Thread(target=run, daemon=True).start()  # an index run may end at any moment
+    try:
+        yield
+    finally:
+        over.set()
 
 
 def _chosen(session: Session, agent: str | None, space: str | None) -> Shelf:

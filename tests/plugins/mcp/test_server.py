@@ -322,6 +322,27 @@ def test_a_real_server_sees_what_another_process_indexes(workspace, project):
     talk(parameters(project, "--space", "docs"), conversation)
 
 
+def test_a_server_that_watches_answers_from_what_was_written_since(project):
+    query = {"query": "who may approve a deployment on a friday?", "space": "docs"}
+
+    async def answered(client):
+        while True:  # until the limit of the conversation
+            answer = await client.call_tool("rag_search", query)
+            if not answer.is_error and "source: docs/deploy.md" in answer.content[0].text:
+                return
+            await anyio.sleep(0.05)
+
+    async def conversation(client):
+        await client.list_tools()
+        (project / "docs" / "deploy.md").write_text(
+            "# Deployments\n\nOn a Friday only the duty engineer may approve a deployment.\n",
+            "utf-8",
+        )
+        await answered(client)
+
+    talk(parameters(project, "--watch"), conversation)
+
+
 def test_a_space_that_cannot_be_indexed_keeps_no_other_from_being_served(project):
     (project / "ops" / "restart.md").unlink()
     (project / "ops").rmdir()
