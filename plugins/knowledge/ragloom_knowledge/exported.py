@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["exported_text", "parse_exported", "read_export", "write_export"]
 
 _GREATEST: Final = 1_000_000_000  # count in a file; the databases hold twice as many
+_DEEPEST: Final = 20  # levels of YAML; lessons have two
 _NUMBER: Final = re.compile("[0-9]{1,10}")
 
 
@@ -133,13 +134,18 @@ def _front_matter(block: str, place: str) -> Mapping[str, tuple[int, Node]]:
     loader: type[SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     wrong = f"{place}:{{}}: not an exported lesson: {{}}"
     try:
+        depth = 0
+        for event in yaml.parse(block, Loader=loader):  # libyaml's composer overflows the stack
+            depth += isinstance(event, yaml.CollectionStartEvent)
+            depth -= isinstance(event, yaml.CollectionEndEvent)
+            if depth > _DEEPEST:
+                line = event.start_mark.line + 2 if event.start_mark else 1
+                raise LessonError(wrong.format(line, "nested too deeply"))
         root = yaml.compose(block, Loader=loader)  # the block's first line is the file's second
     except yaml.YAMLError as error:
         mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
         line = mark.line + 2 if mark else 1
         raise LessonError(wrong.format(line, problem or "not valid YAML")) from error
-    except RecursionError as error:
-        raise LessonError(wrong.format(1, "nested too deeply")) from error
     if not isinstance(root, yaml.MappingNode):
         raise LessonError(wrong.format(1, "it has no fields"))
     found: dict[str, tuple[int, Node]] = {}
