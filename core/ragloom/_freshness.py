@@ -13,7 +13,7 @@ from ragloom._storing import Progress
 from ragloom.chunking import make_chunks
 from ragloom.decoding import decode
 from ragloom.errors import MissingDependencyError, SourceError
-from ragloom.loading import load_document
+from ragloom.loading import load_document, loader_for
 from ragloom.protocols import Loader
 from ragloom.snapshot import Snapshot
 from ragloom.types import Chunk, Hit, Piece, SearchResult, Source, Span, StaleChunk, VerifyReport
@@ -65,9 +65,9 @@ def _followed(hit: Hit, path: Path, entry: FileEntry, loaders: Mapping[str, Load
         content = _read(path)
         if content_hash(content) == entry.content_hash:
             return hit
-        loader = loaders[path.suffix.lower()]
+        loader = loader_for(path, loaders)
         document = load_document(Source(uri=chunk.uri, path=path), content, loader)
-    except (OSError, KeyError, SourceError):
+    except (OSError, SourceError):
         return None
     place = document.text.find(chunk.text)
     if place < 0 or document.text.find(chunk.text, place + 1) >= 0:
@@ -102,11 +102,11 @@ def _proof(
 ) -> Sequence[str | None]:
     """For each chunk of a file, why it is not what the file says now; None where it is."""
     try:
-        loader = loaders[path.suffix.lower()]
+        loader = loader_for(path, loaders)
         document = load_document(Source(uri=uri, path=path), _read(path), loader)
     except FileNotFoundError:
         return ["the file is gone"] * len(chunks)
-    except (OSError, KeyError, SourceError) as error:
+    except (OSError, SourceError) as error:
         return [f"the file cannot be read: {error}"] * len(chunks)
     return verify_chunks(chunks, document)
 

@@ -7,12 +7,15 @@ import json
 import os
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from contextlib import suppress
+from dataclasses import asdict, astuple, dataclass, field, replace
 from pathlib import Path
 
+from ragloom.replacing import replace_file
 from ragloom.types import Metadata
 
 __all__ = [
+    "SEEN_NAME",
     "FileEntry",
     "Fingerprint",
     "content_hash",
@@ -20,7 +23,10 @@ __all__ = [
     "read_files",
     "unchanged",
     "write_files",
+    "write_seen",
 ]
+
+SEEN_NAME = "seen.json"
 
 _RACY_NS = 2_000_000_000
 # A file changed this shortly before it was read may change again without its times moving: they tick
@@ -85,10 +91,19 @@ def write_files(path: Path, files: Iterable[FileEntry]) -> None:
     )
 
 
-def read_files(content: bytes) -> Mapping[str, FileEntry]:
-    """The manifest by uri, in the order it was written in."""
-    entries = json.loads(content)
-    return {
+def write_seen(path: Path, files: Iterable[FileEntry]) -> None:
+    """Write, beside a manifest that is never changed, the fingerprints of files that were read again.
+
+    Their content was the same, so that the next run need not read them: they were written just before they
+    were first read, or only their times moved.
+    """
+    seen = {entry.uri: astuple(entry.fingerprint) for entry in files}
+    replace_file(path, json.dumps(seen, ensure_ascii=False, separators=(",", ":")))
+
+
+def read_files(content: bytes, seen: bytes = b"") -> Mapping[str, FileEntry]:
+    """The manifest by uri, in the order it was written in, with the fingerprints of :func:`write_seen`."""
+    files = {
         entry["uri"]: FileEntry(
             uri=entry["uri"],
             fingerprint=Fingerprint(**entry["fingerprint"]),
@@ -98,5 +113,10 @@ def read_files(content: bytes) -> Mapping[str, FileEntry]:
             metadata=entry["metadata"],
             warnings=tuple(entry["warnings"]),
         )
-        for entry in entries
+        for entry in json.loads(content)
     }
+    with suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        # Damaged, it matches no file, and the files are read once more.
+        later = {uri: Fingerprint(*map(int, known)) for uri, known in json.loads(seen).items()}
+        files |= {uri: replace(files[uri], fingerprint=known) for uri, known in later.items()}
+    return files

@@ -19,14 +19,17 @@ its options are kept for whoever names one on the command line.
 from __future__ import annotations
 
 import os
+import re
 import sys
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import cast
 
-from ragloom.errors import ConfigError
-from ragloom.spelling import did_you_mean
+from ragloom.errors import ConfigError, MissingDependencyError, RagloomError
+from ragloom.spelling import did_you_mean, nearest
 from ragloom.types import Json
 from ragloom.yamlfile import YamlFile, read_yaml
 
@@ -39,6 +42,8 @@ __all__ = [
     "SpaceSettings",
     "check_space_name",
     "load_settings",
+    "misspelt_variables",
+    "placed",
     "user_path",
 ]
 
@@ -49,16 +54,40 @@ NONE = "none"
 
 MODES = ("hybrid", "rrf", "dense", "lexical")
 _ENVIRONMENT = "RAGLOOM_"
+_ALIKE = 0.75  # of a variable and a setting: 'TOPK' and 'TOP_K' are 0.89, 'TOKEN' and 'TOP_K' 0.6
 _DEFAULT = "default"
 _LONGEST_NAME = 80  # characters: a space names a folder, and its lock file beside it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """Which plugin's part to use, and its options."""
+    """Which plugin's part to use, and its options.
+
+    Attributes:
+        name: Of the part.
+        options: What is set for it.
+        places: Where each option stands, for messages about it, and under ``""`` the part itself: a
+            file and line, a variable, or an option of a command.
+    """
 
     name: str
     options: Mapping[str, Json] = field(default_factory=dict)
+    places: Mapping[str, str] = field(default_factory=dict, compare=False)
+
+    def instead(self, name: str, place: str) -> Part:
+        """The part ``name``, which ``place`` names, with those options of this one that are meant for it.
+
+        They are if it is the same part, or ``none``, which is set up for whoever names one; otherwise
+        those of variables are, which are for any.
+        """
+        same = self.name in (name, NONE)
+        options = {
+            option: value
+            for option, value in self.options.items()
+            if same or self.places.get(option, "").startswith(_ENVIRONMENT)
+        }
+        places = {option: self.places[option] for option in options if option in self.places}
+        return Part(name=name, options=options, places={**places, "": place})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +98,7 @@ class SpaceSettings:
         sources: Files, folders or globs, relative to the workspace.
         include: Gitignore-style patterns; a file must match one, if there are any.
         exclude: Gitignore-style patterns; a file must match none.
-        loaders: Loader names by file ending, where a plugin's own choice will not do.
+        loaders: The loader by file ending, where a plugin's own choice will not do.
         chunker: Where documents are cut.
         embedder: How texts become vectors.
         store: Where chunks are kept.
@@ -85,7 +114,7 @@ class SpaceSettings:
     sources: tuple[str, ...] = (".",)
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
-    loaders: Mapping[str, str] = field(default_factory=dict)
+    loaders: Mapping[str, Part] = field(default_factory=dict)
     chunker: Part = Part(name="heading")
     embedder: Part = Part(name="onnx")
     store: Part = Part(name="milvus")
@@ -124,6 +153,15 @@ class Settings:
     def named(self, key: str) -> str:
         """``file:line: key`` of a plugin's key, to begin a message with; the key alone if in no file."""
         return f"{self.origins[key]}: {key}" if key in self.origins else key
+
+    def places(self, key: str) -> Mapping[str, str]:
+        """Where a plugin's mapping stands, under ``""``, and each key in it: as :attr:`Part.places`."""
+        inside = {
+            known.removeprefix(f"{key}."): place
+            for known, place in self.origins.items()
+            if known.startswith(f"{key}.")
+        }
+        return {"": self.origins[key], **inside} if key in self.origins else inside
 
 
 EXTENSIONS = ("agents", "defaults", "rag", "librarian", "knowledge", "templates", "audit")
@@ -171,6 +209,35 @@ def load_settings(
     )
 
 
+def misspelt_variables(
+    environment: Mapping[str, str], known: Collection[str] = ()
+) -> Mapping[str, str]:
+    """Variables that no setting has, and the one that each is likely to mean; both with ``RAGLOOM_``.
+
+    Those that resemble no setting are taken for a plugin's, as are those that begin with its name.
+
+    Args:
+        environment: The variables.
+        known: Names of plugins.
+    """
+    owners = {name.upper() for name in (*known, *EXTENSIONS)}
+    legal = [one.name.upper() for one in fields(SpaceSettings)]
+    parts = [part.upper() for part in PARTS]
+    found: dict[str, str] = {}
+    for variable in sorted(environment):
+        name = variable.removeprefix(_ENVIRONMENT)
+        head, _, option = name.partition("_")
+        if name == variable or name in legal or head in {*parts, *owners}:
+            continue
+        # Of two words the first may be a part, and the second is then its option.
+        meant = nearest(name, [*legal, "DISABLED_PLUGINS"], cutoff=_ALIKE)
+        if option and (part := nearest(head, parts, cutoff=_ALIKE)):
+            meant = f"{part}_{option}"
+        if meant and meant != name:
+            found[variable] = _ENVIRONMENT + meant
+    return found
+
+
 def check_space_name(name: str, place: str = "") -> None:
     """Refuse a name that no folder can have.
 
@@ -184,12 +251,15 @@ def check_space_name(name: str, place: str = "") -> None:
     if (
         not name
         or name.startswith(".")
-        or any(c in name for c in '/\\:*?"<>|\0')
+        or any(c in name for c in '/\\:*?"<>|')
+        or not name.isprintable()
+        or name != name.strip()
         or len(name) > _LONGEST_NAME
     ):
         message = (
             f"{place}{': ' if place else ''}{name!r} cannot name a space: it names a folder, so no "
-            f"slashes, colons or wildcards, no leading dot, and at most {_LONGEST_NAME} characters"
+            "slashes, colons, wildcards or control characters, no leading dot, no blanks around it, and at "
+            f"most {_LONGEST_NAME} characters"
         )
         raise ConfigError(message)
 
@@ -204,6 +274,32 @@ def user_path(text: str) -> Path:
         return Path(text).expanduser()
     except RuntimeError as error:
         raise ValueError("a path that begins with no user's name, or a known one's") from error
+
+
+@contextmanager
+def placed(places: Mapping[str, str]) -> Iterator[None]:
+    """Begin what is said of a setting with where it stands.
+
+    That is the line of the first option that the message names, or else of the part.
+
+    Args:
+        places: As :attr:`Part.places`.
+
+    Raises:
+        RagloomError: As raised inside.
+    """
+    try:
+        yield
+    except MissingDependencyError:
+        raise  # no setting is wrong
+    except RagloomError as error:
+        said = str(error)
+        found = {name: re.search(rf"\b{re.escape(name)}\b", said) for name in places if name}
+        named = [(match.start(), name) for name, match in found.items() if match]
+        place = places.get(min(named)[1] if named else "")
+        if place is not None:
+            error.args = (f"{place}: {said}",)
+        raise
 
 
 def _apply(
@@ -222,7 +318,7 @@ def _apply(
             )
             raise ConfigError(message)
         try:
-            parsed = _PARSERS[key](value)
+            parsed = _parsed(key, value, partial(file.place, *at, key))
         except ValueError as error:
             raise _wrong(file, (*at, key), str(error), value) from error
         settings = _set(settings, key, parsed)
@@ -237,7 +333,7 @@ def _from_environment(
         name = _ENVIRONMENT + known.name.upper()
         if name in environment:
             try:
-                parsed = _PARSERS[known.name](environment[name])
+                parsed = _parsed(known.name, environment[name], partial(_itself, name))
             except ValueError as error:
                 message = f"{name}={environment[name]!r}: expected {error}"
                 raise ConfigError(message) from error
@@ -252,9 +348,14 @@ def _from_environment(
         }
         if options:
             old = cast("Part", getattr(settings, part))
-            merged = Part(name=old.name, options={**old.options, **options})
+            places = {option: prefix + option.upper() for option in options}
+            merged = Part(
+                name=old.name,
+                options={**old.options, **options},
+                places={**old.places, **places},
+            )
             settings = _set(settings, part, merged)
-            origins[f"{part}.options"] = ", ".join(prefix + key.upper() for key in options)
+            origins[f"{part}.options"] = ", ".join(places.values())
     return settings
 
 
@@ -262,6 +363,24 @@ def _set(settings: SpaceSettings, key: str, value: object) -> SpaceSettings:
     """A copy with one field replaced; the parsers vouch for its type."""
     values = {known.name: getattr(settings, known.name) for known in fields(SpaceSettings)}
     return SpaceSettings(**{**values, key: value})
+
+
+def _itself(place: str, *_keys: str) -> str:
+    return place
+
+
+def _parsed(key: str, value: Json, place: Callable[..., str]) -> object:
+    """What a setting says; parts with their places. ``place`` is called with keys inside ``value``."""
+    parsed = _PARSERS[key](value)
+    if isinstance(parsed, Part):
+        places = {option: place(option) for option in parsed.options}
+        return replace(parsed, places={"": place(), **places})
+    if key == "loaders":
+        return {
+            f".{ending.lstrip('.').lower()}": Part(name=name, places={"": place(ending)})
+            for ending, name in cast("Mapping[str, str]", parsed).items()
+        }
+    return parsed
 
 
 def _wrong(file: YamlFile, keys: tuple[str | int, ...], expected: str, value: Json) -> ConfigError:
@@ -275,6 +394,16 @@ def _strings(value: Json) -> tuple[str, ...]:
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return tuple(cast("list[str]", value))
     raise ValueError("a list of strings")
+
+
+def _patterns(value: Json) -> tuple[str, ...]:
+    patterns = _strings(value)
+    if patterns:
+        from ragloom.walking import is_pattern
+
+        if not all(map(is_pattern, patterns)):
+            raise ValueError("a list of patterns as .gitignore has them")
+    return patterns
 
 
 def _part(value: Json) -> Part:
@@ -294,9 +423,7 @@ def _part_or_none(value: Json) -> Part:
 
 def _loaders(value: Json) -> Mapping[str, str]:
     if isinstance(value, Mapping) and all(isinstance(name, str) for name in value.values()):
-        return {
-            f".{ending.lstrip('.').lower()}": cast("str", name) for ending, name in value.items()
-        }
+        return cast("Mapping[str, str]", value)
     raise ValueError("a mapping of file endings to loader names, such as {.txt: text}")
 
 
@@ -328,8 +455,8 @@ def _share(value: Json) -> float:
 
 _PARSERS: Mapping[str, Callable[[Json], object]] = {
     "sources": _strings,
-    "include": _strings,
-    "exclude": _strings,
+    "include": _patterns,
+    "exclude": _patterns,
     "loaders": _loaders,
     "chunker": _part,
     "embedder": _part,

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from hashlib import blake2b
 
 import numpy as np
 
+from ragloom.chunking import embedded_text
 from ragloom.errors import ModelError
 from ragloom.protocols import Embedder, Embeddings
+from ragloom.types import Chunk
 
-__all__ = ["embed_whole", "windows"]
+__all__ = ["embed_whole", "embedding_key", "windows"]
 
 _SEAM = 4  # tokens left free: a word cut by a window may count more pieces in each half
+
+
+def embedding_key(chunk: Chunk, embedder: str) -> str:
+    """32 hex digits naming an embedding: the model, by its fingerprint, and the text that it reads."""
+    text = f"{embedder}\0{embedded_text(chunk)}"
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def embed_whole(embedder: Embedder, texts: Sequence[str]) -> Embeddings:

@@ -25,10 +25,13 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, cast, get_args
 
+import numpy as np
+import numpy.typing as npt
+
 from ragloom.errors import ConfigError
 from ragloom.types import Condition, Json, Metadata, Operator
 
-__all__ = ["matches", "parse_condition"]
+__all__ = ["Columns", "matches", "parse_condition"]
 
 PATH: Final = "path"
 
@@ -88,14 +91,54 @@ def matches(chunk_uri: str, metadata: Metadata, where: Sequence[Condition]) -> b
     Raises:
         ConfigError: A condition has an unknown operator.
     """
-    return all(_passes(chunk_uri, metadata, condition) for condition in where)
+    return all(
+        _passes(_look_up(chunk_uri, metadata, condition.field), condition) for condition in where
+    )
 
 
-def _passes(chunk_uri: str, metadata: Metadata, condition: Condition) -> bool:
+class Columns:
+    """What many files hold, field by field: a condition is asked once for each different value.
+
+    Args:
+        files: Path and metadata of each.
+    """
+
+    def __init__(self, files: Sequence[tuple[str, Metadata]]) -> None:
+        self._files = files
+        self._columns: dict[str, tuple[list[object], npt.NDArray[np.intp]]] = {}
+
+    def passing(self, where: Sequence[Condition]) -> npt.NDArray[np.bool_]:
+        """``(n,)`` bool: what :func:`matches` says of each file; raises as it does."""
+        passed = np.ones(len(self._files), np.bool_)
+        for condition in where:
+            values, place_of_file = self._column(condition.field)
+            answers = [_passes(value, condition) for value in values]
+            passed &= np.array(answers, np.bool_)[place_of_file]
+        return passed
+
+    def _column(self, name: str) -> tuple[list[object], npt.NDArray[np.intp]]:
+        """The different values of a field, and which of them each file has."""
+        if name in self._columns:
+            return self._columns[name]
+        values: list[object] = []
+        places: dict[str, int] = {}
+        place_of_file = np.empty(len(self._files), np.intp)
+        for number, (uri, metadata) in enumerate(self._files):
+            value = _look_up(uri, metadata, name)
+            written = repr(value)  # 1, True, 1.0 and "1" are four values; a list has no hash
+            place_of_file[number] = place = places.setdefault(written, len(values))
+            if place == len(values):
+                values.append(value)
+        column = values, place_of_file
+        if values != [_MISSING]:  # or whoever asks for fields that nobody has would fill memory
+            self._columns[name] = column
+        return column
+
+
+def _passes(found: object, condition: Condition) -> bool:
     if condition.operator not in _OPERATORS:
         msg = f"unknown operator {condition.operator!r} in a condition: write {FORMS}"
         raise ConfigError(msg)
-    found = chunk_uri if condition.field == PATH else _look_up(metadata, condition.field)
     if found is _MISSING:
         return condition.operator == "!="
     held = cast("Json", found)
@@ -112,7 +155,9 @@ def _passes(chunk_uri: str, metadata: Metadata, condition: Condition) -> bool:
             return _ordered(held, condition.value, _ORDER[condition.operator])
 
 
-def _look_up(metadata: Metadata, name: str) -> object:
+def _look_up(chunk_uri: str, metadata: Metadata, name: str) -> object:
+    if name == PATH:
+        return chunk_uri
     if name in metadata:
         return metadata[name]
     level: object = metadata

@@ -7,11 +7,8 @@ the store nor the model.
 
 from __future__ import annotations
 
-import logging
 import time
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
@@ -21,28 +18,23 @@ import numpy.typing as npt
 
 from ragloom._journal import Journal
 from ragloom._locking import space_lock
-from ragloom._manifest import FileEntry, Fingerprint, content_hash, fingerprint, unchanged
+from ragloom._manifest import FileEntry, content_hash, fingerprint, unchanged
+from ragloom._recovering import Recovery
 from ragloom._storing import Progress, StoreWriter
 from ragloom.chunking import embedded_text
-from ragloom.embedding import embed_whole
-from ragloom.errors import NotIndexedError, SourceError, StoreDamagedError
-from ragloom.loading import cut_document, load_document
+from ragloom.embedding import embed_whole, embedding_key
+from ragloom.errors import SourceError
+from ragloom.loading import cut_document, load_document, loader_for
 from ragloom.protocols import Chunker, Embedder, Embeddings, Loader, Store
-from ragloom.snapshot import (
-    NewRow,
-    Snapshot,
-    current_generation,
-    last_meta,
-    publish,
-    set_aside,
-)
-from ragloom.types import Chunk, FailedFile, IndexReport, Source
+from ragloom.screening import ending_of
+from ragloom.snapshot import NewRow, Snapshot, current_generation, publish
+from ragloom.types import Chunk, FailedFile, IndexReport
 from ragloom.walking import Found, lies_below, read_regular
 
 __all__ = ["Indexer", "Progress"]
 
-_LOG = logging.getLogger("ragloom")
 _EMBED_AT_ONCE = 256  # chunks; enough to sort by length, few enough for a smooth progress bar
+_WORTH_OPENING = 256  # chunks to embed that take longer than to ask the store for their vectors
 LOCK_TIMEOUT = 600.0  # seconds to wait for another run
 
 
@@ -62,12 +54,6 @@ class _Changes:
     @property
     def any(self) -> bool:
         return bool(self.added or self.updated or self.removed)
-
-
-def _key(chunk: Chunk, embedder: str) -> str:
-    """Names an embedding: the model and the text that it reads."""
-    text = f"{embedder}\0{embedded_text(chunk)}"
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def _generation(snapshot: Snapshot | None) -> int:
@@ -109,11 +95,13 @@ class Indexer:
         self._store = store
         self._progress = progress or (lambda _stage, _done, _total: None)
         self._writer = StoreWriter(name, directory, store, self._progress)
+        self._recovery = Recovery(name, directory, self._writer, embedder, store.fingerprint)
 
     def run(self, *, full: bool = False, timeout: float = LOCK_TIMEOUT) -> IndexReport:
         """Bring the index up to date.
 
-        A snapshot that is damaged is kept aside, and made again from the store or else from the files.
+        A snapshot that is damaged is kept aside, and made again from the store, from the generation before
+        it, or from the files.
 
         Args:
             full: Read and cut every file again, changed or not; known embeddings are still used.
@@ -125,119 +113,30 @@ class Indexer:
             ModelError: The model failed; nothing was written.
         """
         started = time.perf_counter()
-        snapshot = self._whole_snapshot(timeout)
+        snapshot = self._recovery.whole(timeout=timeout)
         changes = self._read(snapshot, full=full)
         if snapshot is not None and self._is_current(snapshot, changes):
+            snapshot.note_seen(changes.files)
             return self._report(changes, snapshot, started)
         self._directory.mkdir(parents=True, exist_ok=True)
         with space_lock(self._directory, timeout=timeout):
             if current_generation(self._directory) != _generation(snapshot):
-                snapshot = self._snapshot()
+                snapshot = self._recovery.opened()
                 changes = self._read(snapshot, full=full)
                 if snapshot is not None and self._is_current(snapshot, changes):
                     return self._report(changes, snapshot, started)
             return self._write(snapshot, changes, started)
 
-    def rebuild_store(self, *, timeout: float = LOCK_TIMEOUT) -> int:
-        """Make the store again from the snapshot, without embedding anything.
+    def repair(self, *, timeout: float = LOCK_TIMEOUT) -> int:
+        """Make the store again from the snapshot, or the snapshot from the store; see :class:`Recovery`.
 
         Returns:
-            Chunks written.
+            Chunks in the index.
 
         Raises:
-            NotIndexedError: There is no snapshot to make it from.
+            NotIndexedError: There is nothing to make them from.
         """
-        with space_lock(self._directory, timeout=timeout):
-            return self._writer.rebuild(Snapshot.open_current(self._directory))
-
-    def rebuild_snapshot(self, *, timeout: float = LOCK_TIMEOUT) -> int:
-        """Make a generation from the store, without embedding anything.
-
-        The store does not know the files' fingerprints, so the next run compares their content.
-
-        Returns:
-            Chunks in the generation.
-
-        Raises:
-            NotIndexedError: The store holds nothing.
-        """
-        self._directory.mkdir(parents=True, exist_ok=True)
-        with space_lock(self._directory, timeout=timeout):
-            with suppress(StoreDamagedError):
-                if (snapshot := self._snapshot()) is not None:
-                    return len(snapshot)  # another run has made it again
-            set_aside(self._directory)
-            meta = last_meta(self._directory)
-            count = self._publish_stored(
-                meta.embedder if meta else self._embedder.fingerprint,
-                meta.dimension if meta else self._embedder.dimension,
-            )
-        if not count:
-            message = f"the store of {self._name!r} holds nothing: index its files again"
-            raise NotIndexedError(message)
-        return count
-
-    def _publish_stored(self, embedder: str, dimension: int) -> int:
-        """Publish what the store holds, if anything; ``embedder`` made its vectors."""
-        rows = [
-            NewRow(chunk=chunk, key=_key(chunk, embedder), vector=vector)
-            for chunk, vector in self._writer.read(dimension)
-        ]
-        if not rows:
-            return 0
-        counts = Counter(row.chunk.uri for row in rows)
-        metadata = {row.chunk.uri: row.chunk.metadata for row in rows}
-        files = {
-            uri: FileEntry(
-                uri=uri,
-                fingerprint=Fingerprint(0, 0, 0),
-                content_hash="",
-                parts="",
-                chunks=counts[uri],
-                metadata=metadata[uri],
-            )
-            for uri in sorted(counts)
-        }
-        publish(
-            self._directory,
-            previous=None,
-            kept=np.zeros(0, np.bool_),
-            rows=rows,
-            files=files,
-            dimension=dimension,
-            embedder=embedder,
-            store=self._store.fingerprint,
-        )
-        return len(rows)
-
-    def _whole_snapshot(self, timeout: float) -> Snapshot | None:
-        """The generation that answers; one that is damaged is made again first."""
-        with suppress(StoreDamagedError):
-            return self._snapshot()
-        with space_lock(self._directory, timeout=timeout):
-            try:
-                return self._snapshot()  # another run has made it again
-            except StoreDamagedError as error:
-                aside = set_aside(self._directory)
-                kept = f"kept as {aside} and made again" if aside else "made again"
-                _LOG.warning("%s: %s; %s", self._name, str(error).partition(":")[0], kept)
-            meta = last_meta(self._directory)
-            try:
-                if meta is not None and self._publish_stored(meta.embedder, meta.dimension):
-                    return self._snapshot()
-            except StoreDamagedError as error:
-                _LOG.warning("%s: %s; it is made from the files", self._name, error)
-            (self._directory / "CURRENT").unlink(missing_ok=True)
-            return None
-
-    def _snapshot(self) -> Snapshot | None:
-        """The generation that answers, compared with its checksums."""
-        try:
-            snapshot = Snapshot.open_current(self._directory)
-        except NotIndexedError:
-            return None
-        snapshot.check()
-        return snapshot
+        return self._recovery.repair(timeout=timeout)
 
     def _is_current(self, snapshot: Snapshot, changes: _Changes) -> bool:
         return not (
@@ -246,13 +145,9 @@ class Indexer:
             or Journal.exists(self._directory)
         )
 
-    def _loader(self, source: Source) -> Loader:
-        return self._loaders[source.path.suffix.lower()]
-
-    def _parts(self, source: Source) -> str:
+    def _parts(self, loader: Loader) -> str:
         """Names everything, beside its content, that a file's chunks and vectors depend on."""
-        loader = self._loader(source).fingerprint
-        made_by = (loader, self._chunker.fingerprint, self._embedder.fingerprint)
+        made_by = (loader.fingerprint, self._chunker.fingerprint, self._embedder.fingerprint)
         return blake2b("\0".join(made_by).encode(), digest_size=8).hexdigest()
 
     def _read(self, snapshot: Snapshot | None, *, full: bool) -> _Changes:
@@ -273,9 +168,9 @@ class Indexer:
             if item.status is None:
                 self._fail(changes, entry, uri, item.problem)
                 continue
-            ending = item.source.path.suffix.lower()
+            ending = ending_of(item.source.path)
             if (parts := parts_of.get(ending)) is None:
-                parts = parts_of[ending] = self._parts(item.source)
+                parts = parts_of[ending] = self._parts(loader_for(uri, self._loaders))
             same_parts = entry is not None and entry.parts == parts and not full
             if entry is not None and same_parts and unchanged(entry, item.status):
                 self._keep(changes, entry)
@@ -286,7 +181,7 @@ class Indexer:
                 if entry is not None and same_parts and entry.content_hash == digest:
                     self._keep(changes, replace(entry, fingerprint=fingerprint(item.status)))
                     continue
-                document = load_document(item.source, content, self._loader(item.source))
+                document = load_document(item.source, content, loader_for(uri, self._loaders))
                 chunks = cut_document(document, self._chunker, self._embedder)
             except OSError as error:
                 self._fail(changes, entry, uri, f"cannot be read: {error.strerror or error}")
@@ -314,12 +209,14 @@ class Indexer:
         self, changes: _Changes, known: Mapping[str, FileEntry], seen: Collection[str]
     ) -> None:
         """Tell what is gone from what only was not found this time."""
+        any_text = self._loaders.get("")
+        once_named = any_text and self._parts(any_text)
         for uri, entry in known.items():
             if uri in seen:
                 continue
             if lies_below(uri, seen):
                 self._fail(changes, entry, uri, "a folder above it cannot be listed")
-            elif Path(uri).suffix.lower() in self._loaders:
+            elif ending_of(uri) in self._loaders or entry.parts == once_named:
                 changes.removed.append(uri)
             else:  # a plugin that is missing today must not empty the index
                 self._fail(changes, entry, uri, "no loader reads this ending any more")
@@ -380,11 +277,12 @@ class Indexer:
     def _embed(
         self, snapshot: Snapshot | None, chunks: Sequence[Chunk], journal: Journal
     ) -> tuple[list[NewRow], int, int]:
-        """Vectors for ``chunks``: from the last generation, an interrupted run, or the model."""
-        keys = [_key(chunk, self._embedder.fingerprint) for chunk in chunks]
+        """Vectors for ``chunks``: from the last generation, an interrupted run, the store, or the model."""
+        keys = [embedding_key(chunk, self._embedder.fingerprint) for chunk in chunks]
         vectors: dict[str, Embeddings] = {}
         wanted = set(keys)
-        if snapshot is not None and snapshot.meta.dimension == self._embedder.dimension:
+        same_dimension = snapshot is None or snapshot.meta.dimension == self._embedder.dimension
+        if snapshot is not None and same_dimension:
             for row, key in enumerate(snapshot.keys):
                 if (name := key.decode("ascii")) in wanted and name not in vectors:
                     vectors[name] = np.array(snapshot.vectors[row], np.float32)
@@ -394,6 +292,10 @@ class Indexer:
             for key, chunk in zip(keys, chunks, strict=True)
             if key not in vectors
         }
+        if same_dimension and len(missing) >= (1 if snapshot is None else _WORTH_OPENING):
+            stored = self._writer.known(missing.keys(), snapshot, self._embedder.dimension)
+            vectors.update(stored)
+            missing = {key: text for key, text in missing.items() if key not in stored}
         names = list(missing)
         before = self._embedder.truncated
         for start in range(0, len(names), _EMBED_AT_ONCE):

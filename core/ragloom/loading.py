@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 
 from ragloom._manifest import content_hash
 from ragloom.chunking import make_chunks
@@ -18,9 +19,27 @@ from ragloom.errors import (
     StoreError,
 )
 from ragloom.protocols import Chunker, Embedder, Loader
+from ragloom.screening import ending_of
 from ragloom.types import Chunk, Document, Source
 
-__all__ = ["cut_document", "load_document"]
+__all__ = ["cut_document", "load_document", "loader_for"]
+
+
+def loader_for(path: str | Path, loaders: Mapping[str, Loader]) -> Loader:
+    """The loader of a file: that of its ending, or else that of files without one, which reads any text.
+
+    Args:
+        path: The file.
+        loaders: By ending, as :attr:`ragloom.Loader.suffixes` has them.
+
+    Raises:
+        SourceError: There is neither.
+    """
+    loader = loaders.get(ending_of(path)) or loaders.get("")
+    if loader is None:
+        message = f"{path}: no loader reads this kind of file"
+        raise SourceError(message)
+    return loader
 
 
 def load_document(source: Source, content: bytes, loader: Loader) -> Document:

@@ -26,7 +26,10 @@ class Loader(Protocol):
 
     @property
     def suffixes(self) -> frozenset[str]:
-        """The file name endings it reads, lower case and with the dot, such as ``.md``."""
+        """The file name endings it reads, lower case and with the dot, such as ``.md``.
+
+        An empty one stands for files without an ending; its loader reads any text file that is named, too.
+        """
 
     @property
     def fingerprint(self) -> str:
@@ -120,7 +123,7 @@ class Embedder(Protocol):
         """
 
     def embed_query(self, text: str) -> Embeddings:
-        """``(dimension,)`` float32.
+        """``(dimension,)`` float32; zeros where the model knows nothing that the text is made of.
 
         Raises:
             ModelError: The model cannot be loaded or does not answer.
@@ -180,7 +183,7 @@ class Store(Protocol):
         """Chunks in the space."""
 
     def scan(self, *, batch_size: int = 1000) -> Iterator[tuple[Sequence[Chunk], Embeddings]]:
-        """Everything in the space, in batches, in the order of the ids."""
+        """Everything in the space, in batches, in the order of the ids; every field as it was given."""
 
     def search(
         self, vector: Embeddings, *, limit: int, where: Sequence[Condition] = ()

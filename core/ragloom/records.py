@@ -116,6 +116,7 @@ def chunk_to_record(chunk: Chunk) -> dict[str, Json]:
         "tokens": chunk.tokens,
         "context": chunk.context,
         "metadata": dict(chunk.metadata),
+        "key": chunk.key,
     }
 
 
@@ -140,6 +141,7 @@ def chunk_from_record(record: Mapping[str, Any]) -> Chunk:
         tokens=int(record["tokens"]),
         context=str(record["context"]),
         metadata=dict(record["metadata"]),
+        key=str(record.get("key", "")),  # which the first versions did not write
     )
 
 

@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ragloom.errors import NotIndexedError
-from ragloom.filters import matches
 from ragloom.protocols import Embedder, Embeddings, Reranker, Store
 from ragloom.relevance import (
     DEFAULT_CALIBRATION,
@@ -27,12 +26,20 @@ from ragloom.reranking import RERANK_DEPTH, reranked
 from ragloom.snapshot import Snapshot
 from ragloom.types import Calibration, Condition, Hit, SearchResult
 
-__all__ = ["CANDIDATES", "DENSE_WEIGHT", "Ranking", "rank", "ranked_hits", "scale", "search"]
+__all__ = [
+    "CANDIDATES",
+    "DENSE_WEIGHT",
+    "Ranking",
+    "examined",
+    "rank",
+    "ranked_hits",
+    "scale",
+    "search",
+]
 
 CANDIDATES = 1000  # from each of the two lists
 _RANK_OFFSET = 60  # as its authors found it
 DENSE_WEIGHT = 0.55  # of the convex combination; both measured in benchmarks/README.md
-_EXAMINED = 50  # hits at the head of the fused order whose relevance is worked out, at least
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +115,8 @@ def search(  # noqa: PLR0913 - what is asked, of what, and how
         )
     hits: list[Hit] = []
     best = 0.0
-    for seen, hit in enumerate(ranked_hits(snapshot, ranking, embedder, calibration)):
-        if len(hits) == top_k or seen >= max(_EXAMINED, 4 * top_k):
+    for hit in islice(ranked_hits(snapshot, ranking, embedder, calibration), examined(top_k)):
+        if len(hits) == top_k:
             break
         best = max(best, hit.relevance)
         if hit.relevance >= min_relevance:
@@ -121,6 +128,11 @@ def search(  # noqa: PLR0913 - what is asked, of what, and how
         )
         return replace(nothing, reason=reason)
     return replace(nothing, hits=tuple(hits))
+
+
+def examined(top_k: int) -> int:
+    """How many candidates, from the best on, are looked at for ``top_k`` that are relevant."""
+    return min(max(50, 4 * top_k), 2 * CANDIDATES)
 
 
 def rank(
@@ -141,9 +153,12 @@ def rank(
         return _none("the query is empty")
     if not len(snapshot):
         return _none("the index is empty: no file of this space holds any text")
-    allowed = _allowed(snapshot, where)
-    if allowed is not None and not allowed:
-        return _none("no file passes the filter")
+    allowed = None
+    if where:
+        passing = snapshot.columns.passing(where)
+        if not passing.any():
+            return _none("no file passes the filter")
+        allowed = np.flatnonzero(passing[snapshot.file_of_row])
     terms = snapshot.lexical.query_terms(query)
     vector = None
     if mode != "lexical" and embedder is not None:
@@ -154,9 +169,13 @@ def rank(
             )
             raise NotIndexedError(message)
         vector = embedder.embed_query(query)
+        if not vector.any():  # nothing in it means anything to the model: words may still be found
+            vector = None
     sought = terms if mode != "dense" else {}
     rows, cosine, lexical = _candidates(snapshot, vector, sought, allowed, native, where)
     if not len(rows):
+        if mode == "dense" and vector is None:
+            return _none("the model knows nothing of the query")
         return _none("no chunk shares a word with the query")
     scores = _reciprocal_ranks(cosine, lexical) if mode == "rrf" else _fuse(cosine, lexical)
     order = np.lexsort((snapshot.ids[rows], -scores))
@@ -202,23 +221,17 @@ def _none(reason: str) -> Ranking:
     return Ranking(np.empty(0, np.intp), np.empty(0), scores, scores, {}, reason)
 
 
-def _allowed(snapshot: Snapshot, where: Sequence[Condition]) -> list[str] | None:
-    """The files that pass every condition; None when there is none to pass."""
-    if not where:
-        return None
-    return [uri for uri, entry in snapshot.files.items() if matches(uri, entry.metadata, where)]
-
-
 def _candidates(
     snapshot: Snapshot,
     vector: Embeddings | None,
     terms: Mapping[str, float],
-    allowed: Sequence[str] | None,
+    allowed: npt.NDArray[np.intp] | None,
     native: Store | None,
     where: Sequence[Condition],
 ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float32], npt.NDArray[np.float32]]:
     """Rows, their cosines and their BM25 scores, in no order."""
-    serials, lexical_scores = snapshot.lexical.search(terms, limit=CANDIDATES, uris=allowed)
+    among = None if allowed is None else snapshot.serials[allowed]
+    serials, lexical_scores = snapshot.lexical.search(terms, limit=CANDIDATES, among=among)
     lexical_rows = snapshot.rows_of_serials(serials)
     if vector is None:
         unknown = np.full(len(lexical_rows), np.nan, np.float32)
@@ -236,17 +249,15 @@ def _candidates(
 
 
 def _nearest(
-    snapshot: Snapshot, vector: Embeddings, allowed: Sequence[str] | None
+    snapshot: Snapshot, vector: Embeddings, allowed: npt.NDArray[np.intp] | None
 ) -> npt.NDArray[np.intp]:
     """The rows with the highest cosine, exactly; in no order."""
     cosine = snapshot.cosines(vector)
     if allowed is not None:
-        wanted = set(allowed)
-        numbers = [number for number, uri in enumerate(snapshot.uris) if uri in wanted]
-        cosine[~np.isin(snapshot.file_of_row, numbers)] = -np.inf
+        cosine = cosine[allowed]
     count = min(CANDIDATES, len(cosine))
-    rows = np.argpartition(cosine, len(cosine) - count)[len(cosine) - count :]
-    return rows[np.isfinite(cosine[rows])]
+    best = np.argpartition(cosine, len(cosine) - count)[len(cosine) - count :]
+    return best if allowed is None else allowed[best]
 
 
 def _fuse(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -13,12 +13,15 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from ragloom._freshness import follow, prove, text_of
+from ragloom._storing import answers_for
 from ragloom.calibrating import CALIBRATION_NAME, read_calibration
 from ragloom.config import SpaceSettings
-from ragloom.errors import NotIndexedError, SourceError, StoreDamagedError
+from ragloom.errors import NotIndexedError, SourceError, StoreError
 from ragloom.indexing import LOCK_TIMEOUT, Indexer, Progress
-from ragloom.loading import cut_document, load_document
+from ragloom.loading import cut_document, load_document, loader_for
 from ragloom.protocols import Formatter, Store, TokenCounter
+from ragloom.replacing import replace_file
+from ragloom.screening import is_secret
 from ragloom.snapshot import Snapshot, current_generation
 from ragloom.status import SpaceStatus
 from ragloom.types import (
@@ -32,7 +35,7 @@ from ragloom.types import (
     Source,
     VerifyReport,
 )
-from ragloom.walking import is_secret, read_regular, resolve_roots
+from ragloom.walking import read_regular, resolve_roots
 from ragloom.wiring import Wiring
 
 if TYPE_CHECKING:
@@ -40,9 +43,11 @@ if TYPE_CHECKING:
     from ragloom.searching import Ranking
     from ragloom.workspace import Workspace
 
-__all__ = ["RECORD_NAME", "Space"]
+__all__ = ["RECORDED", "RECORD_NAME", "Space"]
 
-RECORD_NAME = "space.json"  # the sources of a space that no settings file declares
+_LOG = logging.getLogger("ragloom")
+RECORD_NAME = "space.json"  # what a space was indexed with that no settings file says
+RECORDED = ("store", "embedder", "chunker")  # the parts that an index is made with
 _UNCALIBRATED = (
     "this embedder ships no calibration, so relevance follows a default curve: "
     "'ragloom calibrate' fits it to these documents"
@@ -119,24 +124,20 @@ class Space(Wiring):
     def repair(self, *, progress: Progress | None = None) -> int:
         """Make the store again from the snapshot, or the snapshot from the store; nothing is embedded.
 
-        What is damaged is kept aside, never deleted.
+        Where both are lost, the generation before answers again. What is damaged is kept aside, never
+        deleted.
 
         Returns:
             Chunks in the index.
 
         Raises:
-            NotIndexedError: There is neither.
+            NotIndexedError: There is none of them.
         """
         if not self.directory.is_dir() and self.store.read != "native":
             message = f"nothing is indexed in {self.name!r} yet: run 'ragloom index'"
             raise NotIndexedError(message)
         self._prepare()
-        indexer = self._indexer(progress)
-        try:
-            Snapshot.open_current(self.directory).check()
-        except (NotIndexedError, StoreDamagedError):
-            return indexer.rebuild_snapshot()
-        return indexer.rebuild_store()
+        return self._indexer(progress).repair()
 
     def cut(
         self, paths: Sequence[str | os.PathLike[str]]
@@ -150,14 +151,11 @@ class Space(Wiring):
             SourceError: A file cannot be read, or no loader reads its kind.
         """
         for path in map(Path, paths):
-            if is_secret(path.name) or is_secret(path.resolve().name):
+            if is_secret(path.name) or is_secret(Path(os.path.realpath(path)).name):
                 message = f"{path}: looks like a secret, which is never read"
                 raise SourceError(message)
-            loader = self.loaders.get(path.suffix.lower())
-            if loader is None:
-                message = f"{path}: no loader reads this kind of file"
-                raise SourceError(message)
-            uri = os.path.relpath(path.resolve(), self.workspace.root).replace(os.sep, "/")
+            loader = loader_for(path, self.loaders)
+            uri = os.path.relpath(os.path.realpath(path), self.workspace.root).replace(os.sep, "/")
             try:
                 content = read_regular(path)
             except OSError as error:
@@ -415,18 +413,27 @@ class Space(Wiring):
         )
 
     def _native(self) -> Store | None:
-        """The store, open for searching, where it answers searches itself."""
+        """The store, open for searching, where it answers searches itself and holds what is asked."""
         if self.store.read != "native":
             return None
-        if self._reading is None:
-            snapshot = self.snapshot()
-            self._reading = self.new_store()
-            self._reading.open(
-                space=self.name,
-                dimension=snapshot.meta.dimension,
-                directory=self.directory / "store",
-            )
-        return self._reading
+        snapshot = self.snapshot()
+        reading = self._reading or self.new_store()
+        try:
+            if self._reading is None:
+                reading.open(
+                    space=self.name,
+                    dimension=snapshot.meta.dimension,
+                    directory=self.directory / "store",
+                )
+            # Another machine may have written other chunks to it: then the snapshot answers.
+            answers = answers_for(reading, snapshot)
+        except StoreError as error:  # and it has all that it takes to answer as exactly
+            self._reading = None
+            reading.close()
+            _LOG.warning("%s: %s; the snapshot answers instead", self.name, error)
+            return None
+        self._reading = reading
+        return reading if answers else None
 
     def _prepare(self) -> None:
         self.directory.mkdir(parents=True, exist_ok=True)
@@ -436,16 +443,21 @@ class Space(Wiring):
                 "# Made by ragloom; can be made again by 'ragloom index'.\n*\n", "utf-8"
             )
         record = self.directory / RECORD_NAME
-        if self.settings.sources == self.workspace.settings.space(self.name).sources:
+        known = self.workspace.settings.space(self.name)
+        kept: dict[str, object] = {}
+        if self.settings.sources != known.sources:
+            kept["sources"] = self.settings.sources
+        for name in RECORDED:
+            part, usual = getattr(self.settings, name), getattr(known, name)
+            if part.name != usual.name and "" not in usual.places:
+                kept[name] = part.name
+        if not kept:
             record.unlink(missing_ok=True)
             return
-        text = json.dumps({"sources": self.settings.sources})
+        text = json.dumps(kept)
         if not record.is_file() or record.read_bytes() != text.encode():
             # Another run may be at the same place: the lock is not held yet.
-            mine = f"{os.getpid()}-{threading.get_ident()}"
-            temporary = record.with_name(f"{record.name}.{mine}.tmp")
-            temporary.write_text(text, "utf-8")
-            temporary.replace(record)
+            replace_file(record, text)
 
     def _indexer(self, progress: Progress | None) -> Indexer:
         return Indexer(

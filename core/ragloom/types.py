@@ -113,6 +113,8 @@ class Chunk:
         tokens: Tokens of what is embedded, in the embedder's own counter.
         context: Embedded before the text, not part of it; see :class:`Piece`.
         metadata: The document's metadata.
+        key: In a store, 32 hex digits naming the model and the text of the vector beside it: a vector is
+            used again for these only. Empty elsewhere.
     """
 
     id: str
@@ -126,6 +128,7 @@ class Chunk:
     tokens: int = 0
     context: str = ""
     metadata: Metadata = field(default_factory=dict)
+    key: str = ""
 
 
 Operator: TypeAlias = Literal["=", "!=", "<", "<=", ">", ">=", ":", "under"]

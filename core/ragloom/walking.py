@@ -1,9 +1,11 @@
 """Finding the files of a space: a sorted walk that keeps out what must not be read.
 
 Left out without a word: what ``.gitignore`` and ``.ragloomignore`` name (nested files count for their
-own folder, as in git), hidden files and folders, and files that no loader reads. Left out and
-named: secrets, links that lead outside the roots, what is no regular file, folders that cannot be
-listed, and globs that match nothing.
+own folder, as in git), hidden files and folders, files that no loader reads, what tools write for tools
+(lock files, ``*.min.js``), data files such as JSON of more than 100,000 bytes, and files without an ending
+that are as long or no text. A file that is named itself is read all the same, whatever its ending, if
+it is text. Left out and named: secrets, links that lead outside the roots, what is no regular file,
+folders that cannot be listed, and globs that match nothing.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TypeAlias
@@ -20,9 +22,18 @@ from typing import TypeAlias
 import pathspec
 
 from ragloom.errors import SourceError
+from ragloom.screening import (
+    LARGEST_DATA,
+    ending_of,
+    holds_a_key,
+    is_data,
+    is_generated,
+    is_secret,
+    is_text,
+)
 from ragloom.types import Source
 
-__all__ = ["Found", "Root", "is_secret", "lies_below", "read_regular", "resolve_roots", "walk"]
+__all__ = ["Found", "Root", "is_pattern", "lies_below", "read_regular", "resolve_roots", "walk"]
 
 _Rules: TypeAlias = "list[tuple[str, pathspec.GitIgnoreSpec]]"
 """Folders and what their ignore files say, outermost first."""
@@ -32,16 +43,7 @@ IGNORE_FILES = (".gitignore", ".ragloomignore")
 
 _GLOB = re.compile(r"[*?\[]")
 
-_SECRETS = re.compile(
-    r"""(?ix)^(
-    \.env(\..*)? | \.?netrc | \.pgpass | \.npmrc | \.pypirc | \.htpasswd | \.git-credentials
-    | id_(rsa|dsa|ecdsa|ed25519)(\..*)? | .*\.(pem|key|p12|pfx|jks|keystore|kdbx|ppk|gpg|asc)
-    | (aws_|gcp_|google_)?credentials?(\.(json|ya?ml|toml|ini|txt|cfg|csv))?
-    | (client_|app_)?secrets?\.(json|ya?ml|toml|ini|txt|cfg) | service[-_]account.*\.json
-    | .*\.tfstate(\..*)? | .*\.tfvars
-    )$"""
-)
-"""Names under which keys, tokens and passwords are usually kept."""
+_HEAD = 4096  # bytes that tell whether a file without an ending is text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,11 +74,6 @@ class Found:
     status: os.stat_result | None = None
     problem: str = ""
     left_out: str = ""
-
-
-def is_secret(name: str) -> bool:
-    """Whether a file of this name is taken for a secret, and so never read."""
-    return bool(_SECRETS.match(name))
 
 
 def lies_below(uri: str, found: Collection[str]) -> bool:
@@ -110,7 +107,7 @@ def resolve_roots(sources: Sequence[str], base: Path) -> list[Root]:
             if _GLOB.search(part[0]) and not os.path.lexists(base / fixed[: part.end()]):
                 fixed, pattern = fixed[: part.start()], fixed[part.start() :]
                 break
-        path = (base / fixed).resolve()
+        path = Path(os.path.realpath(base / fixed))  # unlike resolve(), it takes a loop of links
         if not os.path.exists(path):
             message = f"{source}: there is no such file or folder (looked for {path})"
             raise SourceError(message)
@@ -122,7 +119,7 @@ def walk(
     roots: Sequence[Root],
     *,
     base: Path,
-    wanted: Callable[[str], bool],
+    endings: Collection[str],
     include: Sequence[str] = (),
     exclude: Sequence[str] = (),
 ) -> Iterator[Found]:
@@ -134,12 +131,13 @@ def walk(
     Args:
         roots: Where to look.
         base: The folder that uris are relative to.
-        wanted: Says by a file's name whether any loader reads it.
+        endings: Of the files that loaders read, in lower case and with the dot. One that is empty stands
+            for files without one, and for every file that is a root itself.
         include: Gitignore-style patterns relative to ``base``; a file must match one, if there are any.
         exclude: The same; a file must match none.
     """
     seen: set[str] = set()
-    chosen = _Choice(base=base, wanted=wanted, include=include, exclude=exclude)
+    chosen = _Choice(base=base, endings=endings, include=include, exclude=exclude)
     for root in roots:
         empty = True
         for found in _walk_root(root, [other.path for other in roots], chosen):
@@ -158,12 +156,12 @@ class _Choice:
         self,
         *,
         base: Path,
-        wanted: Callable[[str], bool],
+        endings: Collection[str],
         include: Sequence[str],
         exclude: Sequence[str],
     ) -> None:
         self.base = base
-        self.wanted = wanted
+        self.endings = endings
         self.include = _spec(include) if include else None
         self.exclude = _spec(exclude) if exclude else None
 
@@ -171,14 +169,31 @@ class _Choice:
         relative = os.path.relpath(path, self.base)
         return relative.replace(os.sep, "/")
 
+    def walks(self, name: str) -> bool:
+        """Whether a file of this name is worth a look."""
+        return ending_of(name) in self.endings and not is_generated(name)
+
     def takes(self, uri: str) -> bool:
         if self.include is not None and not self.include.match_file(uri):
             return False
         return self.exclude is None or not self.exclude.match_file(uri)
 
 
+def is_pattern(text: str) -> bool:
+    """Whether a line of an ignore file says anything; ``!`` and ``[z-a]`` say nothing to git, too."""
+    try:
+        pathspec.GitIgnoreSpec.from_lines([text])
+    except (ValueError, re.error):
+        return False
+    return True
+
+
 def _spec(patterns: Sequence[str]) -> pathspec.GitIgnoreSpec:
-    return pathspec.GitIgnoreSpec.from_lines(patterns)
+    """The patterns that can be understood."""
+    try:
+        return pathspec.GitIgnoreSpec.from_lines(patterns)
+    except (ValueError, re.error):
+        return pathspec.GitIgnoreSpec.from_lines([one for one in patterns if is_pattern(one)])
 
 
 def _walk_root(root: Root, allowed: Sequence[Path], choice: _Choice) -> Iterator[Found]:
@@ -228,15 +243,19 @@ def _visit(entry: os.DirEntry[str], choice: _Choice, allowed: Sequence[Path]) ->
     if _is_dir(entry):
         if not _inside(entry.path, allowed):
             yield _left_out(entry.path, choice, "a link to outside the roots: left out")
-    elif choice.wanted(entry.name) or is_secret(entry.name):
+    elif choice.walks(entry.name) or is_secret(entry.name):
         uri = choice.uri(entry.path)
         if choice.takes(uri):
-            yield from _file(entry.path, uri, allowed)
+            for found in _file(entry.path, uri, allowed):
+                if found.status is None or _is_worth_reading(
+                    found.source.path, found.status.st_size
+                ):
+                    yield found
 
 
 def _named_file(path: Path, choice: _Choice) -> Iterator[Found]:
     """A file that the user named: taken whatever is ignored, but never a secret."""
-    if not choice.wanted(path.name):
+    if not {ending_of(path.name), ""} & set(choice.endings):
         yield _left_out(str(path), choice, "no loader reads this kind of file")
     else:
         yield from _file(str(path), choice.uri(str(path)), [path])
@@ -264,8 +283,27 @@ def _file(path: str, uri: str, allowed: Sequence[Path]) -> Iterator[Found]:
     if not stat.S_ISREG(status.st_mode):
         yield Found(source=source, left_out=f"{_NO_FILE}: left out")
         return
+    if not ending_of(path) and holds_a_key(_head(path)):
+        yield Found(source=source, left_out="looks like a secret: left out")
+        return
     modified = status.st_mtime_ns / 1e9
     yield Found(source=Source(uri=uri, path=Path(path), modified=modified), status=status)
+
+
+def _is_worth_reading(path: Path, size: int) -> bool:
+    """Whether a regular file that was come across, not named, holds what people read."""
+    if not is_data(path.name):
+        return True
+    return size <= LARGEST_DATA and (ending_of(path) != "" or is_text(_head(path)))
+
+
+def _head(path: str | Path) -> bytes:
+    """How a regular file begins; nothing where it cannot be read, which the run will say."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(_HEAD)
+    except OSError:
+        return b""
 
 
 def _is_unicode(name: str) -> bool:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 
 from ragloom._host import PluginHost
-from ragloom.config import NONE, Part, SpaceSettings, user_path
+from ragloom.config import NONE, Part, SpaceSettings, placed, user_path
 from ragloom.errors import ConfigError
 from ragloom.protocols import Chunker, Embedder, Formatter, Loader, Reranker, Store
 from ragloom.types import Json
@@ -35,13 +34,15 @@ class Wiring:
     def embedder(self) -> Embedder:
         """The part that turns texts into vectors."""
         part = self.settings.embedder
-        return self._host.embedder(part.name, part.options)
+        with placed(part.places):
+            return self._host.embedder(part.name, part.options)
 
     @cached_property
     def chunker(self) -> Chunker:
         """The part that says where documents are cut."""
         part = self.settings.chunker
-        return self._host.chunker(part.name, part.options)
+        with placed(part.places):
+            return self._host.chunker(part.name, part.options)
 
     @cached_property
     def store(self) -> Store:
@@ -52,13 +53,17 @@ class Wiring:
     def reranker(self) -> Reranker | None:
         """The part that reorders the best candidates; None for their fused order."""
         part = self.settings.reranker
-        return None if part.name == NONE else self._host.reranker(part.name, part.options)
+        if part.name == NONE:
+            return None
+        with placed(part.places):
+            return self._host.reranker(part.name, part.options)
 
     @cached_property
     def formatter(self) -> Formatter:
         """The part that writes a context as text."""
         part = self.settings.formatter
-        return self._host.formatter(part.name, part.options)
+        with placed(part.places):
+            return self._host.formatter(part.name, part.options)
 
     @cached_property
     def loaders(self) -> Mapping[str, Loader]:
@@ -68,17 +73,17 @@ class Wiring:
         for name in made:
             for ending in made[name].suffixes:
                 by_ending.setdefault(ending, made[name])
-        for ending, name in self.settings.loaders.items():
-            by_ending[ending] = self._host.loader(name)
+        for ending, part in self.settings.loaders.items():
+            with placed(part.places):
+                by_ending[ending] = self._host.loader(part.name, part.options)
         return by_ending
 
     def walk(self) -> Iterator[Found]:
         """The files of this space, as they are now."""
-        loaders = self.loaders
         return walk(
             resolve_roots(self.settings.sources, self._root),
             base=self._root,
-            wanted=lambda name: os.path.splitext(name)[1].lower() in loaders,
+            endings=self.loaders.keys(),
             include=self.settings.include,
             exclude=self.settings.exclude,
         )
@@ -86,7 +91,8 @@ class Wiring:
     def new_store(self) -> Store:
         """Another object for the same store; its local path counts from the workspace."""
         part = self.settings.store
-        return self._host.store(part.name, self._anchored(part))
+        with placed(part.places):
+            return self._host.store(part.name, self._anchored(part))
 
     def _anchored(self, part: Part) -> Mapping[str, Json]:
         options = dict(part.options)

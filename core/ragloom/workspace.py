@@ -13,9 +13,10 @@ from pathlib import Path
 
 from ragloom._host import PluginHost
 from ragloom.audit import AuditLog, audit_settings
-from ragloom.config import Settings, SpaceSettings, check_space_name, load_settings
+from ragloom.config import Part, Settings, SpaceSettings, check_space_name, load_settings
 from ragloom.errors import ConfigError
-from ragloom.space import RECORD_NAME, Space
+from ragloom.snapshot import generations
+from ragloom.space import RECORD_NAME, RECORDED, Space
 from ragloom.status import SpaceStatus
 
 __all__ = ["STATE_FOLDER", "Space", "SpaceStatus", "Workspace"]
@@ -79,7 +80,8 @@ class Workspace:
 
     def spaces(self) -> Sequence[str]:
         """The names of the spaces that the settings declare or that were indexed, sorted."""
-        indexed = {current.parent.name for current in self.state.glob("spaces/*/CURRENT")}
+        folders = self.state.glob("spaces/*")
+        indexed = {one.name for one in folders if (one / "CURRENT").exists() or generations(one)}
         return sorted({*self.settings.spaces, *indexed})
 
     def space(self, name: str = "default", *, settings: SpaceSettings | None = None) -> Space:
@@ -88,7 +90,8 @@ class Workspace:
         Args:
             name: The space.
             settings: How it is made; what ``ragloom.yaml`` says, by default. A space that it does
-                not declare keeps the sources that it was indexed with.
+                not declare keeps the sources that it was indexed with, and one for which it names no
+                store, embedder or chunker keeps those.
 
         Raises:
             ConfigError: The name cannot be that of a folder.
@@ -96,29 +99,55 @@ class Workspace:
         check_space_name(name)
         return Space(self, name, settings or self._settings_of(name))
 
-    def _settings_of(self, name: str) -> SpaceSettings:
+    def _settings_of(self, name: str, sources: Sequence[str] = ()) -> SpaceSettings:
+        """What the settings say, and where they say nothing, what the space was indexed with.
+
+        Args:
+            name: Of the space.
+            sources: Those that it is indexed with from now on.
+        """
         settings = self.settings.space(name)
         record = self.state / "spaces" / name / RECORD_NAME
-        if name in self.settings.spaces or not record.is_file():
-            return settings
         try:
-            sources = tuple(map(str, json.loads(record.read_bytes())["sources"]))
-        except (ValueError, TypeError, KeyError, RecursionError) as error:
-            message = f"{record}: cannot be read ({error}): index the PATHs of this space once more"
-            raise ConfigError(message) from error
-        return replace(settings, sources=sources)
+            kept = json.loads(record.read_bytes()) if record.is_file() else {}
+            known = tuple(map(str, kept.get("sources", settings.sources)))
+            parts = {part: str(kept[part]) for part in RECORDED if part in kept}
+        except (ValueError, TypeError, AttributeError, RecursionError) as error:
+            if not sources:
+                message = (
+                    f"{record}: cannot be read ({error}): index the PATHs of this space once more"
+                )
+                raise ConfigError(message) from error
+            known, parts = settings.sources, {}
+        for part, named in parts.items():
+            old: Part = getattr(settings, part)
+            if "" not in old.places:  # neither the file nor a variable names one
+                settings = replace(settings, **{part: old.instead(named, str(record))})  # type: ignore[arg-type]
+        if sources:
+            return replace(settings, sources=tuple(sources))
+        return settings if name in self.settings.spaces else replace(settings, sources=known)
 
-    def space_for(self, paths: Sequence[str | os.PathLike[str]]) -> Space:
-        """The space made of exactly these files and folders, relative to the current directory."""
-        absolute = sorted({Path(path).resolve() for path in paths})
+    def space_for(
+        self, paths: Sequence[str | os.PathLike[str]], *, name: str | None = None
+    ) -> Space:
+        """The space made of exactly these files and folders, relative to the current directory.
+
+        Args:
+            paths: Files and folders.
+            name: How it is called; by default as the space of the settings that has these sources, or
+                after its sources.
+        """
+        absolute = sorted({os.path.realpath(path) for path in paths})
         sources = tuple(os.path.relpath(path, self.root).replace(os.sep, "/") for path in absolute)
-        for name, declared in self.settings.spaces.items():
-            if set(declared.sources) == set(sources):
-                return self.space(name)
-        if set(self.settings.defaults.sources) == set(sources):
-            return self.space()
-        settings = replace(self.settings.defaults, sources=sources)
-        return self.space(_name_of(sources), settings=settings)
+        if name is None:
+            for known, declared in self.settings.spaces.items():
+                if set(declared.sources) == set(sources):
+                    return self.space(known)
+            if set(self.settings.defaults.sources) == set(sources):
+                return self.space()
+            name = _name_of(sources)
+        check_space_name(name)
+        return self.space(name, settings=self._settings_of(name, sources))
 
 
 def _name_of(sources: Sequence[str]) -> str:

@@ -36,6 +36,7 @@ def make_space(files: Path, make_plugin: MakePlugin) -> MakeSpace:
     def make(
         *,
         store: str = "sqlite",
+        store_options: dict[str, object] | None = None,
         embedder: Callable[[HashingOptions], HashingEmbedder] = HashingEmbedder,
         embedder_options: dict[str, object] | None = None,
         **settings: object,
@@ -55,7 +56,7 @@ def make_space(files: Path, make_plugin: MakePlugin) -> MakeSpace:
         )
         chosen = SpaceSettings(
             embedder=Part(name="hashing", options=embedder_options or {}),
-            store=Part(name=store),
+            store=Part(name=store, options=store_options or {}),
             **settings,
         )
         workspace = Workspace(files, settings=Settings(defaults=chosen), host=host)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragloom.errors import ConfigError
-from ragloom.filters import as_folder, as_number, matches, parse_condition
+from ragloom.filters import Columns, as_folder, as_number, matches, parse_condition
 from ragloom.types import Condition
 
 METADATA = {
@@ -250,6 +250,34 @@ def test_equal_and_not_equal_are_opposites_and_nothing_raises(uri, metadata, fie
     for operator in ("<", "<=", ">", ">=", ":", "under"):
         assert passes(operator) in (True, False)
     assert not (passes("<") and passes(">="))
+
+
+OPERATORS = st.sampled_from(["=", "!=", "<", "<=", ">", ">=", ":", "under"])
+CONDITIONS = st.builds(Condition, field=FIELDS, operator=OPERATORS, value=VALUES)
+ALIKE = st.sampled_from(
+    [None, False, True, 0, 1, 1.0, "1", "true", "null", [], [1], [True], {"b": 1}]
+)
+
+
+@given(
+    files=st.lists(
+        st.tuples(st.text(max_size=3), st.just({}) | st.fixed_dictionaries({"a": ALIKE | JSON}))
+    ),
+    wheres=st.lists(st.lists(CONDITIONS, max_size=3), max_size=3),
+)
+def test_many_files_are_asked_as_each_of_them(files, wheres):
+    columns = Columns(files)
+    for where in wheres:
+        expected = [matches(uri, metadata, where) for uri, metadata in files]
+        assert expected == columns.passing(where).tolist()
+
+
+def test_fields_that_no_file_has_are_not_remembered():
+    columns = Columns([("a.md", {"status": "draft"})])
+    for number in range(3):
+        assert not columns.passing([parse_condition(f"missing-{number}=x")]).any()
+        assert columns.passing([parse_condition("status=draft")]).all()
+    assert ["status"] == list(columns._columns)
 
 
 @given(st.text())

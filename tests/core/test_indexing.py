@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import time
 from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
@@ -11,11 +12,12 @@ from threading import Thread
 
 import pytest
 
-from ragloom import MissingDependencyError, ModelError, RagloomError, SourceError, Space
+from ragloom import MissingDependencyError, ModelError, RagloomError, SourceError, Space, indexing
 from ragloom.cli._drift import drift
 from ragloom.protocols import Embeddings, TokenCounter
 from ragloom.testing.fakes import HashingEmbedder
 from ragloom.types import Document, Piece, Source, Span
+from ragloom.walking import read_regular
 
 MakeSpace = Callable[..., Space]
 
@@ -558,3 +560,42 @@ def test_the_state_folder_ignores_itself(files: Path, make_space: MakeSpace) -> 
     make_space().index()
 
     assert "*" in (files / ".ragloom" / ".gitignore").read_text("utf-8").splitlines()
+
+
+@pytest.mark.parametrize(
+    "damage", [None, b"", b"\xff{", b'{"a.md": ["x", 1, 2]}', b'{"b.md": [1]}']
+)
+def test_a_file_that_was_read_again_and_is_the_same_is_not_read_at_every_run(
+    files: Path, make_space: MakeSpace, monkeypatch: pytest.MonkeyPatch, damage: bytes | None
+) -> None:
+    (files / "a.md").write_text("alpha", "utf-8")  # so shortly before that it may change unnoticed
+    make_space().index()
+    later = time.time_ns() + 10**10
+    read: list[Path] = []
+
+    def reading(path: Path) -> bytes:
+        read.append(path)
+        return read_regular(path)
+
+    monkeypatch.setattr(indexing, "read_regular", reading)
+    monkeypatch.setattr("ragloom_local.sqlite.SqliteStore.open", None)  # nor is the store opened
+    make_space().index()
+    assert [path.name for path in read] == ["a.md"]  # still too shortly before
+    monkeypatch.setattr(time, "time_ns", lambda: later)
+    make_space().index()
+    assert len(read) == 2
+
+    assert make_space().index().generation == 1
+
+    assert len(read) == 2
+    assert drift(make_space()).any is False
+    make_space().verify()
+    if damage is not None:
+        (make_space().directory / "gen-000001" / "seen.json").write_bytes(damage)
+        assert make_space().index().unchanged == 1
+        assert len(read) == 3
+        make_space().index()
+        assert len(read) == 3
+    (files / "a.md").write_text("gamma", "utf-8")
+    monkeypatch.undo()
+    assert make_space().index().updated == ("a.md",)

@@ -90,6 +90,27 @@ def test_filters_apply_inside_the_search(notes: Space) -> None:
     )
 
 
+@pytest.mark.parametrize("mode", ["hybrid", "dense", "lexical"])
+def test_filters_still_hold_after_files_have_changed(notes: Space, files: Path, mode: str) -> None:
+    """Rows, files and serial numbers are then counted differently."""
+    for path in sorted(files.rglob("*.md"))[::3]:
+        path.unlink()
+    for path in sorted(files.rglob("*.md"))[::2]:
+        path.write_text(path.read_text("utf-8").replace("accepted", "draft") + "More.\n", "utf-8")
+    (files / "new.md").write_text("---\nstatus: accepted\n---\nA new harvest\n", "utf-8")
+    notes.index()
+    expected = sorted(
+        path.relative_to(files).as_posix()
+        for path in files.rglob("*.md")
+        if "status: accepted" in path.read_text("utf-8")
+    )
+    assert "new.md" in expected
+    where = [parse_condition("status=accepted")]
+    query = "harvest weather pump ledger violin copper meadow signal"
+    found = notes.search(query, where=where, mode=mode, min_relevance=0.0, top_k=40)
+    assert expected == sorted(hit.chunk.uri for hit in found.hits)
+
+
 @pytest.mark.parametrize(
     ("text", "query"),
     [

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from math import log
 from pathlib import Path
@@ -46,7 +46,6 @@ class LexicalDocument(NamedTuple):
 def _schema() -> tantivy.Schema:
     builder = tantivy.SchemaBuilder()
     builder.add_unsigned_field("serial", stored=False, indexed=True, fast=True)
-    builder.add_text_field("uri", stored=False, tokenizer_name="raw", index_option="basic")
     for name in FIELD_WEIGHTS:
         builder.add_text_field(name, stored=False, tokenizer_name=_ANALYZER, index_option="freq")
     return builder.build()
@@ -96,7 +95,6 @@ def update_lexical(
     for document in added:
         row = tantivy.Document()
         row.add_unsigned("serial", document.serial)
-        row.add_text("uri", document.uri)
         row.add_text("body", _terms_text(document.body))
         row.add_text("heading", _terms_text(document.heading))
         row.add_text("path", _terms_text(document.uri))
@@ -155,14 +153,14 @@ class LexicalIndex:
         return log(1 + (total - count + 0.5) / (count + 0.5))
 
     def search(
-        self, terms: Mapping[str, float], *, limit: int, uris: Sequence[str] | None = None
+        self, terms: Mapping[str, float], *, limit: int, among: npt.NDArray[np.uint64] | None = None
     ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.float32]]:
         """Serial numbers and BM25 scores of the best ``limit`` chunks, best first.
 
         Args:
             terms: Stems and how much each counts, usually 1.
             limit: How many at the most.
-            uris: Only chunks of these files, when given.
+            among: Only the chunks with these serial numbers, when given.
         """
         empty = np.empty(0, np.uint64), np.empty(0, np.float32)
         if not terms or limit < 1 or self._searcher.num_docs == 0:
@@ -177,10 +175,10 @@ class LexicalIndex:
             if at > 0
         ]
         query = tantivy.Query.boolean_query(clauses)
-        if uris is not None:
-            if not uris:
+        if among is not None:
+            if not len(among):
                 return empty
-            allowed = tantivy.Query.term_set_query(self._schema, "uri", list(uris))
+            allowed = tantivy.Query.term_set_query(self._schema, "serial", among.tolist())
             query = tantivy.Query.boolean_query(
                 [
                     (tantivy.Occur.Must, query),

@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ragloom._manifest import FileEntry, write_files
-from ragloom.errors import StoreDamagedError
 from ragloom.protocols import Embeddings
 from ragloom.snapshot.lexical import LexicalDocument, update_lexical
 from ragloom.snapshot.reading import (
@@ -24,11 +23,11 @@ from ragloom.snapshot.reading import (
     Snapshot,
     checksum,
     chunk_line,
-    current_name,
+    generations,
 )
 from ragloom.types import Chunk
 
-__all__ = ["NewRow", "current_generation", "keep_aside", "publish", "set_aside"]
+__all__ = ["NewRow", "current_generation", "keep_aside", "point_at", "publish"]
 
 _COPY_ROWS = 4096
 _KEPT_GENERATIONS = 2  # the one that answers and the one before it, which readers may still open
@@ -51,10 +50,8 @@ class NewRow:
 
 def current_generation(space_directory: Path) -> int:
     """The number of the generation that answers; 0 when there is none."""
-    try:
-        return int((space_directory / "CURRENT").read_text("ascii").strip().removeprefix("gen-"))
-    except (FileNotFoundError, ValueError):
-        return 0
+    found = generations(space_directory)
+    return int(found[0].name.removeprefix("gen-")) if found else 0
 
 
 def publish(
@@ -136,29 +133,33 @@ def publish(
     (building / "meta.json").write_text(json.dumps(asdict(meta)), encoding="utf-8")
     _sync_tree(building)
     building.rename(target)
-    _replace(space_directory / "CURRENT", f"gen-{generation:06d}\n")
+    point_at(target)
     _remove_old(space_directory, generation)
     return generation
 
 
 def keep_aside(path: Path) -> Path:
     """Move what is damaged out of the way, beside itself, and say where it is."""
-    aside = path.with_name(f"{path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}")
+    named = f"{path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}"
+    aside = path.with_name(named)
+    number = 1
+    while aside.exists():  # another one within the same second
+        number += 1
+        aside = path.with_name(f"{named}-{number}")
     path.rename(aside)
     return aside
 
 
-def set_aside(space_directory: Path) -> Path | None:
-    """Keep the generation that answers aside, or a pointer that names none; None where it is gone.
-
-    Until :func:`publish` makes another one, readers are told that the space is damaged.
-    """
-    pointer = space_directory / "CURRENT"
-    try:
-        damaged = space_directory / (current_name(space_directory) or pointer.name)
-    except StoreDamagedError:
-        damaged = pointer
-    return keep_aside(damaged) if damaged.exists() else None
+def point_at(generation: Path) -> None:
+    """Have ``CURRENT`` name a generation, in one step; the caller holds the space's lock."""
+    pointer = generation.parent / "CURRENT"
+    temporary = pointer.with_name("CURRENT.tmp")
+    with temporary.open("w", encoding="ascii") as stream:
+        stream.write(f"{generation.name}\n")
+        stream.flush()
+        os.fsync(stream.fileno())
+    temporary.replace(pointer)
+    _sync_directory(pointer.parent)
 
 
 def _last_generation(space_directory: Path) -> int:
@@ -293,16 +294,6 @@ def _sync_directory(directory: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def _replace(path: Path, text: str) -> None:
-    temporary = path.with_name(path.name + ".tmp")
-    with temporary.open("w", encoding="ascii") as stream:
-        stream.write(text)
-        stream.flush()
-        os.fsync(stream.fileno())
-    temporary.replace(path)
-    _sync_directory(path.parent)
 
 
 def _remove_old(space_directory: Path, generation: int) -> None:

@@ -6,9 +6,10 @@ import json
 import mmap
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
+from hashlib import blake2b
 from pathlib import Path
 from tokenize import TokenError
 from zipfile import BadZipFile
@@ -17,16 +18,28 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
-from ragloom._manifest import FileEntry, read_files
+from ragloom._manifest import SEEN_NAME, FileEntry, read_files, write_seen
 from ragloom.errors import NotIndexedError, StoreDamagedError
+from ragloom.filters import Columns
 from ragloom.protocols import Embeddings
 from ragloom.snapshot.lexical import LexicalIndex
 from ragloom.types import Chunk, Lines, Span
 
-__all__ = ["FORMAT", "Meta", "Snapshot", "checksum", "chunk_line", "current_name", "last_meta"]
+__all__ = [
+    "FORMAT",
+    "Meta",
+    "Snapshot",
+    "checksum",
+    "chunk_line",
+    "contents",
+    "current",
+    "generations",
+    "last_meta",
+]
 
 FORMAT = 1
 _ATTEMPTS = 5
+_GENERATION = re.compile(r"gen-([0-9]+)")
 _MAPPED = frozenset({"chunks.jsonl", "vectors.npy"})  # too large to be read whole at every opening
 _READ_AT_ONCE = 1 << 20  # bytes
 _HEADER = (SyntaxError, TokenError)  # of numpy's, which are read as Python
@@ -97,27 +110,36 @@ class Snapshot:
             if self.vectors.shape != shape or len(self._lines) != self._offsets[-1]:
                 raise ValueError(f"it does not hold {shape[0]} chunks with vectors of {shape[1]}")
             self._manifest = (directory / "files.json").read_bytes()
+            self._seen = b""
+            with suppress(FileNotFoundError):
+                self._seen = (directory / SEEN_NAME).read_bytes()
             self.lexical: LexicalIndex = LexicalIndex(directory / "lexical")
 
     @classmethod
     def open_current(cls, space_directory: Path) -> Snapshot:
-        """Open the generation that ``CURRENT`` names.
+        """Open the generation that ``CURRENT`` names, or where it names none the newest that is whole.
 
         Raises:
             NotIndexedError: There is none yet.
-            StoreDamagedError: It does not open.
+            StoreDamagedError: None opens.
         """
-        name = current_name(space_directory)
+        found = generations(space_directory)
         for attempt in range(_ATTEMPTS):
-            if name is None:
+            damage: StoreDamagedError | None = None
+            for directory in found:
+                try:
+                    return cls(directory)
+                except StoreDamagedError as error:
+                    damage = damage or error
+            newer = generations(space_directory)
+            if damage and (newer == found or attempt == _ATTEMPTS - 1):
+                raise damage
+            found = newer  # replaced while they were being opened
+            if not found:
                 break
-            try:
-                return cls(space_directory / name)
-            except StoreDamagedError:
-                newer = current_name(space_directory)
-                if newer == name or attempt == _ATTEMPTS - 1:
-                    raise
-                name = newer  # replaced while it was being opened
+        pointer = space_directory / "CURRENT"
+        if pointer.exists():
+            raise _damaged(pointer, "there is no generation beside it")
         message = f"nothing is indexed in {space_directory.name!r} yet: run 'ragloom index'"
         raise NotIndexedError(message)
 
@@ -150,12 +172,39 @@ class Snapshot:
     def files(self) -> Mapping[str, FileEntry]:
         """The manifest, by uri."""
         with self._named_damage():
-            return read_files(self._manifest)
+            return read_files(self._manifest, self._seen)
+
+    def note_seen(self, files: Mapping[str, FileEntry]) -> None:
+        """Keep the fingerprints of files that were read again and are what they were.
+
+        Args:
+            files: The whole manifest, of the same contents. What the next run would not trust is left out.
+        """
+        if not any(_learnt(entry, self.files) for entry in files.values()):
+            return
+        before = read_files(self._manifest)
+        with suppress(
+            OSError
+        ):  # read-only, or replaced meanwhile: then the files are read once more
+            write_seen(
+                self.directory / SEEN_NAME,
+                [entry for entry in files.values() if _learnt(entry, before)],
+            )
 
     @cached_property
     def uris(self) -> Sequence[str]:
         """The files' uris, in the order that ``file_of_row`` counts."""
         return list(self.files)
+
+    @cached_property
+    def columns(self) -> Columns:
+        """What the files hold, in the order that ``file_of_row`` counts."""
+        return Columns([(uri, entry.metadata) for uri, entry in self.files.items()])
+
+    @cached_property
+    def contents(self) -> str:
+        """Names its chunks and their embeddings: the same wherever they are the same."""
+        return contents(self.ids, self.keys)
 
     @cached_property
     def row_of_id(self) -> Mapping[str, int]:
@@ -213,30 +262,54 @@ def checksum(path: Path) -> int:
     return value
 
 
-def current_name(space_directory: Path) -> str | None:
-    """The folder that ``CURRENT`` names; None where there is no generation yet.
+def contents(ids: npt.NDArray[np.bytes_], keys: npt.NDArray[np.bytes_]) -> str:
+    """32 hex digits naming a set of chunks and their embeddings, in whatever order."""
+    order = np.argsort(ids)
+    return blake2b(ids[order].tobytes() + keys[order].tobytes(), digest_size=16).hexdigest()
 
-    Raises:
-        StoreDamagedError: It names none.
-    """
-    path = space_directory / "CURRENT"
+
+def current(space_directory: Path) -> Path | None:
+    """The generation that ``CURRENT`` names; None where it is lost, or names none that is there."""
     try:
-        name = path.read_bytes().strip()
-    except FileNotFoundError:
+        name = (space_directory / "CURRENT").read_text("ascii").strip()
+    except (OSError, UnicodeDecodeError):
         return None
-    if not re.fullmatch(rb"gen-\d+", name):
-        raise _damaged(path, "it names no generation")
-    return name.decode("ascii")
+    named = space_directory / name
+    return named if _GENERATION.fullmatch(name) and named.is_dir() else None
+
+
+def generations(space_directory: Path) -> Sequence[Path]:
+    """The generations to be opened, best first: the one that ``CURRENT`` names, and that alone.
+
+    Where it names none, these are all that are there, the newest first: a pointer alone hides nothing.
+    """
+    if named := current(space_directory):
+        return [named]
+    numbered = [
+        (int(match[1]), entry)
+        for entry in space_directory.glob("gen-*")
+        if (match := _GENERATION.fullmatch(entry.name)) and entry.is_dir()
+    ]
+    return [entry for _, entry in sorted(numbered, reverse=True)]
 
 
 def last_meta(space_directory: Path) -> Meta | None:
-    """What the newest generation that still can says of itself."""
-    for path in sorted(space_directory.glob("gen-*/meta.json"), reverse=True):
-        try:
-            return _read_meta(path.parent)
-        except _UNREADABLE:
-            continue
-    return None
+    """What the newest generation says of itself, damaged or not; None where that cannot be read."""
+    numbered = [
+        (int(match[1]), entry)
+        for entry in space_directory.glob("gen-*")
+        if (match := _GENERATION.match(entry.name)) and entry.suffix != ".tmp"
+    ]
+    try:
+        return _read_meta(max(numbered)[1])
+    except _UNREADABLE:
+        return None
+
+
+def _learnt(entry: FileEntry, files: Mapping[str, FileEntry]) -> bool:
+    """Whether a file's fingerprint is of a later reading than the manifest's, and can be trusted."""
+    seen = entry.fingerprint
+    return seen.changed_ns != 0 and seen != files[entry.uri].fingerprint
 
 
 def _read_meta(directory: Path) -> Meta:

@@ -46,10 +46,12 @@ class LoaderContract(Contract, contract=True):
     def test_suffixes_are_lower_case_with_a_dot(self, loader: Loader) -> None:
         """Files are found by them: ``.md``, not ``md`` or ``.MD``; a frozenset, not a string.
 
-        A loader that is only used where settings name it has none.
+        An empty one stands for files without an ending. A loader that is only used where settings
+        name it has none.
         """
         assert isinstance(loader.suffixes, frozenset)
-        assert [one for one in loader.suffixes if one != f".{one[1:]}".lower()] == []
+        endings = loader.suffixes - {""}
+        assert [one for one in endings if one != f".{one[1:]}".lower()] == []
 
     def test_the_fingerprint_stays_the_same(
         self, loader: Loader, samples: Mapping[str, bytes]

@@ -54,6 +54,7 @@ def chunk(
         tokens=7,
         context="| a | b |",
         metadata={} if metadata is None else metadata,
+        key="0123456789abcdef" * 2,
     )
 
 

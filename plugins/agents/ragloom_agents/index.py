@@ -118,9 +118,10 @@ class AgentIndex:
             finally:
                 space.store.close()
             self.spaces.forget(agent_id)
-            # The pointer first: from here on nobody opens what is about to go.
-            (space.directory / "CURRENT").unlink(missing_ok=True)
-            shutil.rmtree(space.directory)
+            gone = space.workspace.state / f"{space.name}.removed"
+            shutil.rmtree(gone, ignore_errors=True)  # what an interrupted removal left
+            space.directory.rename(gone)  # in one step: nobody opens half of it
+            shutil.rmtree(gone)
             return True
 
     def close(self) -> None:

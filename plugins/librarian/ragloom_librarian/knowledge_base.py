@@ -26,7 +26,7 @@ from ragloom import (
 )
 from ragloom.config import CONFIG_NAME, Part
 from ragloom.indexing import Progress
-from ragloom.snapshot import Snapshot
+from ragloom.snapshot import Snapshot, current_generation
 from ragloom.workspace import Space
 from ragloom_librarian.availability import missing_parts
 from ragloom_librarian.documents import RetrievedDocument, best_sections
@@ -293,7 +293,7 @@ def named_spaces(workspace: Workspace, config: Path | None = None) -> Mapping[st
         ConfigError: A setting is wrong.
     """
     base = KnowledgeBase(workspace, load_librarian_settings(workspace.root, config=config))
-    return {NAME: base.space} if (base.space.directory / "CURRENT").is_file() else {}
+    return {NAME: base.space} if current_generation(base.space.directory) else {}
 
 
 def _shortened(query: str, limit: int = 80) -> str:

@@ -192,9 +192,7 @@ class FileStore:
         return found == {"chunks-000001.jsonl"}
 
     def _damaged(self, what: str) -> StoreDamagedError:
-        return StoreDamagedError(
-            f"the store {self._folder} is damaged: {what}; run `ragloom repair`"
-        )
+        return StoreDamagedError(f"the store {self._folder} is damaged: {what}")
 
 
 def folder_name(space: str) -> str:

@@ -264,7 +264,7 @@ class SqliteStore:
             raise StoreError(msg) from error
 
     def _damaged(self, what: str) -> StoreDamagedError:
-        return StoreDamagedError(f"the store {self._file} is damaged: {what}; run `ragloom repair`")
+        return StoreDamagedError(f"the store {self._file} is damaged: {what}")
 
 
 def _is_something_else(path: Path) -> bool:

@@ -96,4 +96,4 @@ def _read_json(path: Path) -> dict[str, object]:
 
 
 def _damaged(path: Path, what: str) -> StoreDamagedError:
-    return StoreDamagedError(f"the store is damaged: {path} {what}; run `ragloom repair`")
+    return StoreDamagedError(f"the store is damaged: {path} {what}")

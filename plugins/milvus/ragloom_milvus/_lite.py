@@ -184,9 +184,7 @@ class LiteRows:
 
     def _damaged(self, error: Exception) -> StoreDamagedError:
         line = " ".join(str(error).split()) or type(error).__name__
-        return StoreDamagedError(
-            f"the store {self._directory} does not open ({line}); run `ragloom repair`"
-        )
+        return StoreDamagedError(f"the store {self._directory} does not open ({line})")
 
 
 def _schema(dimension: int) -> CollectionSchema:

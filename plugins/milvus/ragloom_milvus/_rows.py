@@ -168,7 +168,7 @@ def from_row(row: Mapping[str, Any], where: str) -> Chunk:
         record = json.loads(row[EXTRA])
         return chunk_from_record(record | {ID: row[ID], URI: row[URI], TEXT: row[TEXT]})
     except (KeyError, TypeError, ValueError) as error:
-        msg = f"{where}: the row {row.get(ID)!r} is not a chunk ({error}); run `ragloom repair`"
+        msg = f"{where}: the row {row.get(ID)!r} is not a chunk ({error})"
         raise StoreDamagedError(msg) from error
 
 
@@ -181,7 +181,7 @@ def metadata_of(extra: str, where: str) -> Metadata:
     try:
         metadata: Metadata = json.loads(extra)[METADATA]
     except (KeyError, TypeError, ValueError) as error:
-        msg = f"{where}: a row is not a chunk ({error}); run `ragloom repair`"
+        msg = f"{where}: a row is not a chunk ({error}): 'ragloom repair' writes it anew"
         raise StoreDamagedError(msg) from error
     return metadata
 
@@ -196,9 +196,9 @@ def vectors_of(rows: Sequence[Row], dimension: int, where: str) -> Embeddings:
         vectors = np.array([row[VECTOR] for row in rows], dtype=np.float32)
         vectors = vectors.reshape(len(rows), dimension)
     except (KeyError, TypeError, ValueError) as error:
-        msg = f"{where}: vectors are missing or of the wrong length; run `ragloom repair`"
+        msg = f"{where}: vectors are missing or of the wrong length"
         raise StoreDamagedError(msg) from error
     if not np.isfinite(vectors).all():
-        msg = f"{where}: a vector is not finite; run `ragloom repair`"
+        msg = f"{where}: a vector is not finite"
         raise StoreDamagedError(msg)
     return vectors

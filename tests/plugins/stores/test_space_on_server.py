@@ -6,7 +6,8 @@ import shutil
 
 import pytest
 
-from ragloom import PluginHost, Workspace
+from ragloom import PluginHost, Space, Workspace
+from ragloom._storing import answers_for
 from ragloom.config import Part, Settings, SpaceSettings
 from ragloom.filters import parse_condition
 from ragloom.testing.fakes import hashing_provider
@@ -29,7 +30,7 @@ def open_space(tmp_path, root, make_plugin):
     folder = tmp_path / "files"
     shutil.copytree(root / "examples" / "docs" / "observability", folder)
 
-    def make(name, **options):
+    def make(name, root=folder, **options):
         host = PluginHost(
             {
                 "hashing": make_plugin(embedders=[hashing_provider()]),
@@ -41,14 +42,25 @@ def open_space(tmp_path, root, make_plugin):
         settings = SpaceSettings(
             embedder=Part(name="hashing"), store=Part(name=name, options=options)
         )
-        workspace = Workspace(folder, settings=Settings(defaults=settings), host=host)
+        workspace = Workspace(root, settings=Settings(defaults=settings), host=host)
         return workspace.space(f"on-{name}")
 
     return make
 
 
+def answers(space):
+    """Whether the server holds what the snapshot does, so that it is asked."""
+    store = space.new_store()
+    snapshot = space.snapshot()
+    store.open(space=space.name, dimension=snapshot.meta.dimension, directory=space.directory)
+    store._rows._behind = True  # what others wrote just now counts, too
+    answers = answers_for(store, snapshot)
+    store.close()
+    return answers
+
+
 @pytest.mark.parametrize("server", ["milvus_lite_server", "milvus_server"])
-def test_the_server_answers_as_the_snapshot_does(open_space, request, server):
+def test_the_server_answers_as_the_snapshot_does(open_space, request, server, tmp_path):
     uri = request.getfixturevalue(server)
     options = {"uri": uri, "collection": f"space_{server}"}
     with open_space("sqlite") as local:
@@ -72,13 +84,31 @@ def test_the_server_answers_as_the_snapshot_does(open_space, request, server):
         best = space.search("zebra crossed", min_relevance=0.0).hits[0]
         assert best.chunk.uri == "pillars/logging.md"
 
-    # Another machine, without a snapshot, makes one from the server.
-    shutil.rmtree(local.workspace.root / ".ragloom")
+        chunks = len(space.snapshot())
+
+    # Another machine, without a snapshot, takes the vectors from the server, or makes all from it.
+    for make in (Space.index, Space.repair):
+        shutil.rmtree(local.workspace.root / ".ragloom")
+        with open_space("milvus", **options) as space:
+            make(space)
+            assert len(space.snapshot()) == chunks
+            again = space.search("zebra crossed", min_relevance=0.0).hits[0]
+            assert again.chunk.id == best.chunk.id
+            assert space.index().embedded == 0
+            assert answers(space)
+
+    # Another machine, with other files, writes to the same server.
     with open_space("milvus", **options) as space:
-        chunks = space.repair()
-        assert chunks == len(space.snapshot())
-        assert space.search("zebra crossed", min_relevance=0.0).hits[0].chunk.id == best.chunk.id
-        assert space.index().embedded == 0
+        before = len(space.search(QUERY, min_relevance=0.0, top_k=8).hits)
+        elsewhere = tmp_path / "elsewhere"
+        shutil.copytree(local.workspace.root / "pillars", elsewhere / "pillars")
+        other = open_space("milvus", **options, root=elsewhere)
+        report = other.index()
+        assert (report.embedded, report.reused) == (0, report.chunks)
+        assert answers(other)
+        other.close()
+        assert not answers(space)
+        assert len(space.search(QUERY, min_relevance=0.0, top_k=8).hits) == before
         space.store.open(space=space.name, dimension=64, directory=space.directory)
         space.store.drop()
         space.store.close()

@@ -1,0 +1,195 @@
+"""What an index run goes on from, and what is made again without embedding anything."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import Counter
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from ragloom._journal import Journal
+from ragloom._locking import space_lock
+from ragloom._manifest import FileEntry, Fingerprint
+from ragloom._storing import StoreWriter
+from ragloom.embedding import embedding_key
+from ragloom.errors import NotIndexedError, StoreDamagedError
+from ragloom.protocols import Embedder
+from ragloom.snapshot import (
+    NewRow,
+    Snapshot,
+    current,
+    generations,
+    keep_aside,
+    last_meta,
+    point_at,
+    publish,
+)
+
+__all__ = ["Recovery"]
+
+_LOG = logging.getLogger("ragloom")
+
+
+class Recovery:
+    """Finds the generation of a space that is whole, or makes one of what is left.
+
+    Args:
+        name: The space.
+        directory: Its state folder.
+        writer: Its store.
+        embedder: How texts become vectors now.
+        store: The store's fingerprint.
+    """
+
+    def __init__(
+        self, name: str, directory: Path, writer: StoreWriter, embedder: Embedder, store: str
+    ) -> None:
+        self._name = name
+        self._directory = directory
+        self._writer = writer
+        self._embedder = embedder
+        self._store = store
+
+    def opened(self) -> Snapshot | None:
+        """The generation that answers, compared with its checksums; None where there is none.
+
+        Raises:
+            StoreDamagedError: It is not whole.
+        """
+        found = generations(self._directory)
+        if not found:
+            return None
+        snapshot = Snapshot(found[0])
+        snapshot.check()
+        return snapshot
+
+    def whole(self, *, timeout: float) -> Snapshot | None:
+        """The generation to go on from; None where everything is to be read from the files.
+
+        A damaged pointer is written again. A damaged generation is kept aside, and is made again from the
+        store; where the store holds nothing of it, the one before it takes its place.
+        """
+        with suppress(StoreDamagedError):
+            snapshot = self.opened()
+            if snapshot is None or current(self._directory) == snapshot.directory:
+                return snapshot
+        with space_lock(self._directory, timeout=timeout):
+            try:
+                snapshot = self.opened()  # another run may have made it again
+            except StoreDamagedError as error:
+                self._keep_aside(error)
+            else:
+                if snapshot is not None:
+                    point_at(snapshot.directory)
+                return snapshot
+            try:
+                snapshot = self._from_store()
+            except StoreDamagedError as error:
+                _LOG.warning("%s: %s", self._name, error)
+            return self._older() if snapshot is None else snapshot
+
+    def repair(self, *, timeout: float) -> int:
+        """Make the store again from the snapshot, or else the snapshot from the store.
+
+        Where neither can be read, the generation before answers again, and the store is made from it.
+
+        Returns:
+            Chunks in the index.
+
+        Raises:
+            NotIndexedError: There is nothing to make them from.
+            StoreDamagedError: The store cannot be read and does not lie in the space's folder.
+        """
+        self._directory.mkdir(parents=True, exist_ok=True)
+        with space_lock(self._directory, timeout=timeout):
+            snapshot = None
+            try:
+                snapshot = self.opened()
+            except StoreDamagedError as error:
+                self._keep_aside(error)
+            if snapshot is not None:
+                point_at(snapshot.directory)
+            elif (made := self._from_store()) is not None:
+                return len(made)
+            elif (snapshot := self._older()) is None:
+                message = f"the store of {self._name!r} holds nothing: index its files again"
+                raise NotIndexedError(message)
+            return self._writer.rebuild(snapshot)
+
+    def _from_store(self) -> Snapshot | None:
+        """Publish what the store holds of one model; None where that is nothing.
+
+        The store does not know the files' fingerprints, so the next run compares their content.
+        """
+        meta = last_meta(self._directory)
+        dimension = self._embedder.dimension if meta is None else meta.dimension
+        stored = self._writer.read(dimension)
+        models = [] if meta is None else [meta.embedder]
+        for embedder in (*models, self._embedder.fingerprint):
+            rows = [
+                NewRow(chunk=replace(chunk, key=""), key=chunk.key, vector=vector)
+                for chunk, vector in stored
+                if chunk.key == embedding_key(chunk, embedder)
+            ]
+            if rows:
+                self._publish(rows, embedder, dimension)
+                return self.opened()
+        return None
+
+    def _older(self) -> Snapshot | None:
+        """Have the newest generation that is whole answer again; None where none is."""
+        while True:
+            try:
+                snapshot = self.opened()
+            except StoreDamagedError as error:
+                self._keep_aside(error)
+                continue
+            if snapshot is None:
+                return None
+            point_at(snapshot.directory)
+            # The store is not what this generation left: the next run must not take it to be.
+            Journal(self._directory, snapshot.meta.dimension).touch(())
+            made = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(snapshot.meta.created))
+            _LOG.warning(
+                "%s: the store holds nothing of what was lost: generation %d of %s answers again, "
+                "and an index run brings it up to date",
+                self._name,
+                snapshot.meta.generation,
+                made,
+            )
+            return snapshot
+
+    def _keep_aside(self, error: StoreDamagedError) -> None:
+        """Keep the first of the generations aside, which is damaged, if it has not gone meanwhile."""
+        found = generations(self._directory)
+        kept = f"kept as {keep_aside(found[0])}" if found else "gone"
+        _LOG.warning("%s: %s; %s", self._name, str(error).partition(": index again")[0], kept)
+
+    def _publish(self, rows: list[NewRow], embedder: str, dimension: int) -> None:
+        counts = Counter(row.chunk.uri for row in rows)
+        metadata = {row.chunk.uri: row.chunk.metadata for row in rows}
+        files = {
+            uri: FileEntry(
+                uri=uri,
+                fingerprint=Fingerprint(0, 0, 0),
+                content_hash="",
+                parts="",
+                chunks=counts[uri],
+                metadata=metadata[uri],
+            )
+            for uri in sorted(counts)
+        }
+        publish(
+            self._directory,
+            previous=None,
+            kept=np.zeros(0, np.bool_),
+            rows=rows,
+            files=files,
+            dimension=dimension,
+            embedder=embedder,
+            store=self._store,
+        )

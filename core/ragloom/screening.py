@@ -1,0 +1,82 @@
+"""What must not be read, and what is not worth it: told by name, by size, and by how a file begins."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import re
+
+__all__ = [
+    "LARGEST_DATA",
+    "ending_of",
+    "holds_a_key",
+    "is_data",
+    "is_generated",
+    "is_secret",
+    "is_text",
+]
+
+LARGEST_DATA = 100_000
+"""Bytes of a data file up to which people write it for people; longer ones are mostly programs' own."""
+
+_SECRETS = re.compile(
+    r"""(?ix)^(
+    \.env(\..*)? | \.?netrc | \.pgpass | \.npmrc | \.pypirc | \.?htpasswd | \.git-credentials
+    | id_(rsa|dsa|ecdsa|ed25519)(\..*)? | .*\.(pem|key|p12|pfx|jks|keystore|kdbx|ppk|gpg|asc)
+    | (.*[-_.])?(credentials?|secrets?|passwords?)\.(json|ya?ml|toml|ini|cfg|conf|csv|properties)
+    | (aws_|gcp_|google_)?(credentials?|passwords?)(\.txt)? | (client_|app_)?secrets?\.txt
+    | kubeconfig | (.*[-_.])?vault[-_]pass(word)?(\..*)?
+    | (.*[-_])?service[-_]account.*\.json | .*firebase[-_]adminsdk.*\.json
+    | .*\.tfstate(\..*)? | .*\.tfvars(\.json)?
+    )$"""
+)
+"""Names under which keys, tokens and passwords are usually kept."""
+
+_GENERATED = re.compile(
+    r"""(?ix)^(
+    ragloom\.yaml | npm-shrinkwrap\.json | .*\.min\.(js|mjs|cjs|css|json)
+    | (package|pnpm|composer|packages|npm|.*\.package)[-.]lock\.(json|ya?ml)
+    )$"""
+)
+"""Names of what is written for tools: lock files, minified scripts and styles, our own settings."""
+
+_DATA = frozenset(
+    {"", ".cfg", ".conf", ".csv", ".ini", ".json", ".jsonc", ".properties", ".toml", ".tsv"}
+    | {".yaml", ".yml"}
+)
+_KEY = re.compile(rb"-----BEGIN [A-Z ]*PRIVATE KEY-----")
+
+
+def ending_of(name: str | os.PathLike[str]) -> str:
+    """The ending of a file's name in lower case, with the dot: what loaders go by; empty for none."""
+    # A walk asks it of every file, and a Path takes several times as long.
+    return os.path.splitext(name)[1].lower()  # noqa: PTH122
+
+
+def is_secret(name: str) -> bool:
+    """Whether a file of this name is taken for a secret, and so never read."""
+    return bool(_SECRETS.match(name))
+
+
+def is_generated(name: str) -> bool:
+    """Whether a file of this name is written for tools, and says nothing to people."""
+    return bool(_GENERATED.match(name))
+
+
+def is_data(name: str) -> bool:
+    """Whether a file of this name holds settings or data, written by people or by programs."""
+    return ending_of(name) in _DATA
+
+
+def is_text(head: bytes) -> bool:
+    """Whether a file that begins so is UTF-8."""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return False
+    return b"\0" not in head
+
+
+def holds_a_key(head: bytes) -> bool:
+    """Whether a file that begins so is a private key."""
+    return bool(_KEY.search(head))
