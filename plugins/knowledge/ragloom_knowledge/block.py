@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from typing import Final
 from unicodedata import category, normalize
 
+from ragloom.protocols import TokenCounter
 from ragloom_knowledge.types import Pattern
 
-__all__ = ["AT_MOST", "pattern_block", "without_recalled"]
+__all__ = ["AT_MOST", "fitting", "pattern_block", "without_recalled"]
 
 AT_MOST: Final = 3
 """Patterns in a block."""
@@ -57,6 +58,15 @@ def pattern_block(patterns: Sequence[Pattern]) -> str:
         "Pattern 1 is most likely based on historical data.\n"
     )
     return "\n".join([*parts, f"{_CLOSING}\n"])
+
+
+def fitting(patterns: Sequence[Pattern], tokens: TokenCounter, limit: int) -> tuple[Pattern, ...]:
+    """The best that fit into a block of ``limit`` tokens; a longer one leaves its place to the next."""
+    shown: list[Pattern] = []
+    for pattern in patterns:
+        if len(shown) < AT_MOST and tokens.count(pattern_block([*shown, pattern])) <= limit:
+            shown.append(pattern)
+    return tuple(shown)
 
 
 def without_recalled(text: str) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 
+from ragloom.indexing import Progress
 from ragloom_knowledge.capturing import new_lesson
 from ragloom_knowledge.types import Captured, Lesson
 
@@ -11,11 +13,21 @@ __all__ = ["Captures"]
 
 
 class Captures(ABC):
-    """Stages what was learnt; the database is left to :meth:`capture`."""
+    """Stages what was learnt; the database is left to :meth:`capture_all`."""
 
     @abstractmethod
+    def capture_all(
+        self, lessons: Sequence[Lesson], *, progress: Progress | None = None
+    ) -> list[Captured]:
+        """Stage lessons, or count those that are known: all of them or none."""
+
     def capture(self, lesson: Lesson) -> Captured:
-        """Stage a lesson, or count it where it is known."""
+        """Stage a lesson, or count it where it is known. Nothing is embedded.
+
+        Raises:
+            StoreError: The database refused it.
+        """
+        return self.capture_all([lesson])[0]
 
     def capture_failure_solution(
         self,

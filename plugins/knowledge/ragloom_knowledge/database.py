@@ -6,12 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, replace
 from datetime import datetime
-from typing import Final, cast
+from typing import Final
 
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError, NoSuchModuleError, SQLAlchemyError
 
 from ragloom import ConfigError, MissingDependencyError, StoreError
+from ragloom.indexing import Progress
+from ragloom_knowledge.reporting import reported
 from ragloom_knowledge.schema import checkpoints, learnt_again, lessons, metadata
 from ragloom_knowledge.signature import same_advice, stable_id
 from ragloom_knowledge.types import Captured, CheckpointKind, Lesson, LessonError
@@ -20,6 +22,8 @@ __all__ = ["LessonTable"]
 
 _AT_ONCE: Final = 500  # ids in one statement; SQLite takes 32,766 variables, older ones 999
 _ATTEMPTS: Final = 5
+_MAKING_TABLES: Final = 0x7261676C6F6F6D  # a lock's number, as no other program has it
+_REFUSED: Final = (SQLAlchemyError, ValueError)  # the latter for a time in SQLite that is none
 _COLUMN: Final = {"kind": "entry_type", "project": "project_id", "captured_at": "timestamp"}
 _ALSO_IN: Final = "also_in"
 _LINE: Final = "\n"  # names have none
@@ -46,15 +50,17 @@ class LessonTable:
 
     def __init__(self, url: str) -> None:
         self._engine = _engine(url)
-        with _named(self._engine):
-            metadata.create_all(self._engine, checkfirst=True)
+        with _named(self._engine), self._engine.begin() as connection:
+            if self._engine.dialect.name == "postgresql":  # where all but one would fail
+                connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_MAKING_TABLES)))
+            metadata.create_all(connection)
 
     def close(self) -> None:
         """Close every connection."""
         self._engine.dispose()
 
-    def capture(self, lesson: Lesson) -> Captured:
-        """Keep a lesson, or count it where it is known; the wording that is known stays.
+    def capture(self, given: Sequence[Lesson], progress: Progress | None = None) -> list[Captured]:
+        """Keep lessons, or count those that are known, in one transaction; the known wording stays.
 
         A lesson is known where one of the same kind and signature gives the same advice. Where the advice
         differs, both are kept: conflicting patterns are for whoever asks to weigh.
@@ -62,15 +68,21 @@ class LessonTable:
         Raises:
             StoreError: The database refused it.
         """
+        # All lock in one order: two that wait for each other would never end.
+        order = sorted(range(len(given)), key=lambda place: given[place].id)
         for attempt in range(_ATTEMPTS):
+            captured: dict[int, Captured] = {}
             try:
                 with self._engine.begin() as connection:
-                    return _merge_or_insert(connection, lesson)
+                    for place in reported(order, "staging", progress):
+                        captured[place] = _merge_or_insert(connection, given[place])
             except IntegrityError as error:  # another process has just captured the same
                 if attempt == _ATTEMPTS - 1 or "unique" not in str(error.orig).lower():
-                    raise StoreError(f"the lesson was refused: {error.orig}") from error
-            except SQLAlchemyError as error:
+                    raise _failed(self._engine, error) from error
+            except _REFUSED as error:
                 raise _failed(self._engine, error) from error
+            else:
+                return [captured[place] for place in range(len(given))]
         raise AssertionError("unreachable")
 
     def restore(self, given: Sequence[Lesson]) -> int:
@@ -304,14 +316,21 @@ def _lock_before_reading(engine: sa.Engine) -> None:
 def _named(engine: sa.Engine) -> Iterator[None]:
     try:
         yield
-    except SQLAlchemyError as error:
+    except _REFUSED as error:
         raise _failed(engine, error) from error
 
 
-def _failed(engine: sa.Engine, error: SQLAlchemyError) -> StoreError:
+def _failed(engine: sa.Engine, error: Exception) -> StoreError:
     place = engine.url.render_as_string(hide_password=True)
-    cause = cast("object", getattr(error, "orig", None)) or error
-    return StoreError(f"the database of lessons, {place}: {' '.join(str(cause).split())}")
+    return StoreError(f"the database of lessons, {place}: {_said(error)}")
+
+
+def _said(error: Exception) -> str:
+    """What the driver says, on one line; of what PostgreSQL says, pg8000 has the message under ``M``."""
+    cause: object = getattr(error, "orig", None) or error
+    parts: object = next(iter(getattr(cause, "args", ())), None)
+    message = parts.get("M") if isinstance(parts, Mapping) else None
+    return " ".join(str(message or cause).split())
 
 
 def _unknown(lesson_id: str) -> LessonError:

@@ -11,10 +11,12 @@ from pathlib import Path
 from reprlib import repr as shown
 from typing import TYPE_CHECKING, Final
 
+from ragloom.indexing import Progress
 from ragloom.types import Json
 from ragloom.walking import read_regular
 from ragloom_knowledge.capturing import storable
 from ragloom_knowledge.files import file_name, with_front_matter, write_atomically
+from ragloom_knowledge.reporting import reported
 from ragloom_knowledge.signature import stable_id
 from ragloom_knowledge.types import KINDS, Lesson, LessonError
 
@@ -39,7 +41,7 @@ def exported_text(lesson: Lesson) -> str:
     return with_front_matter(values, lesson)
 
 
-def write_export(folder: Path, lessons: Sequence[Lesson]) -> None:
+def write_export(folder: Path, lessons: Sequence[Lesson], progress: Progress | None = None) -> None:
     """Write a file a lesson; what an earlier export wrote there is replaced as a whole.
 
     Raises:
@@ -53,7 +55,7 @@ def write_export(folder: Path, lessons: Sequence[Lesson]) -> None:
                 f"{folder}: holds {path.name}, which no export wrote: "
                 "name an empty folder, or that of an earlier export"
             )
-    for lesson in lessons:
+    for lesson in reported(lessons, "writing files", progress):
         write_atomically(folder / file_name(lesson.id), exported_text(lesson))
     names = {file_name(lesson.id) for lesson in lessons}
     for path in earlier:
@@ -70,14 +72,14 @@ def _is_exported(path: Path) -> bool:
     return begins and path.name == file_name(path.stem) and "\nsignature: " in text
 
 
-def read_export(folder: Path) -> list[Lesson]:
+def read_export(folder: Path, progress: Progress | None = None) -> list[Lesson]:
     """The lessons of every Markdown file in a folder, in the order of their names.
 
     Raises:
         LessonError: A file is not an exported lesson, or one lesson is in two of them.
     """
     found: dict[str, tuple[Path, Lesson]] = {}
-    for path in sorted(folder.glob("*.md")):
+    for path in reported(sorted(folder.glob("*.md")), "reading exported files", progress):
         try:
             lesson = parse_exported(read_regular(path).decode(), str(path))
         except UnicodeDecodeError as error:

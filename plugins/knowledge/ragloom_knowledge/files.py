@@ -15,6 +15,7 @@ __all__ = ["file_name", "indexed_text", "with_front_matter", "write_atomically"]
 ENDING: Final = ".md"
 _FILTERED: Final = ("id", "kind", "project", "agent_type", "task_type", "technology")
 _TITLES: Final = {
+    "technology": "Technology",
     "failure_description": "Failure",
     "error_message": "Error",
     "solution_steps": "Solution",
@@ -33,7 +34,8 @@ def file_name(lesson_id: str) -> str:
 def indexed_text(lesson: Lesson) -> str:
     """What is embedded, below the fields that searches filter by.
 
-    It depends on nothing that changes later, so that outcomes never embed a lesson again.
+    The technology is part of it, as tasks name theirs; what changes later is not, so that outcomes never
+    embed a lesson again.
     """
     values = {name: getattr(lesson, name) for name in _FILTERED}
     return with_front_matter(
@@ -50,8 +52,11 @@ def write_atomically(path: Path, text: str) -> None:
     except FileNotFoundError:
         pass
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    temporary.write_bytes(content)
-    temporary.replace(path)
+    try:
+        temporary.write_bytes(content)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def with_front_matter(values: Mapping[str, Json], lesson: Lesson) -> str:

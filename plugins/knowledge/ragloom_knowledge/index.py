@@ -10,15 +10,23 @@ from typing import Final
 
 from ragloom import Condition, NotIndexedError, Workspace
 from ragloom.indexing import Progress
-from ragloom.workspace import Space
 from ragloom_knowledge.files import file_name, indexed_text, write_atomically
-from ragloom_knowledge.space import KnowledgeWorkspace, knowledge_space
-from ragloom_knowledge.types import Kind, Lesson, LessonError, Pattern, wilson_lower_bound
+from ragloom_knowledge.reporting import reported
+from ragloom_knowledge.space import KnowledgeWorkspace, LessonSpace, knowledge_space
+from ragloom_knowledge.types import (
+    Kind,
+    Lesson,
+    LessonError,
+    Pattern,
+    Patterns,
+    wilson_lower_bound,
+)
 
 __all__ = ["LessonIndex", "named_files"]
 
 _LOG: Final = logging.getLogger("ragloom")
 _CHUNKS: Final = 4  # of one lesson, that may stand before another one's
+_REMOVED: Final = "the lessons that were found have been removed since the last checkpoint"
 _KIND_ORDER: Final[Mapping[Kind, int]] = {
     "gate_rejection": 0,
     "gate_approval": 0,
@@ -37,17 +45,17 @@ class LessonIndex:
         self.workspace = KnowledgeWorkspace(project)
         with named_files():
             self.workspace.prepare()
-        self.space: Space = knowledge_space(self.workspace)
+        self.space: LessonSpace = knowledge_space(self.workspace)
 
     def ids(self) -> set[str]:
         """Of the lessons that have a file."""
         with named_files():
             return {path.stem for path in self.workspace.root.glob("*.md")}
 
-    def write(self, lessons: Iterable[Lesson]) -> None:
+    def write(self, lessons: Sequence[Lesson], progress: Progress | None) -> None:
         """Write the file of each, where it does not say so already."""
         with named_files():
-            for lesson in lessons:
+            for lesson in reported(lessons, "writing files", progress):
                 write_atomically(self.workspace.root / file_name(lesson.id), indexed_text(lesson))
 
     def remove(self, ids: Iterable[str]) -> None:
@@ -74,7 +82,7 @@ class LessonIndex:
         relevance: float,
         count: int,
         known: Callable[[Sequence[str]], Mapping[str, Lesson]],
-    ) -> tuple[Pattern, ...]:
+    ) -> Patterns:
         """The ``count`` lessons that match best, as patterns, the best proven first.
 
         Args:
@@ -84,7 +92,18 @@ class LessonIndex:
             count: Lessons at the most.
             known: Gives those of some ids that are in the table. Another workspace may have removed a
                 lesson from it; that one takes nobody's place.
+
+        Raises:
+            NotIndexedError: Another model is set since the last checkpoint.
         """
+        try:
+            made_with = self.space.snapshot().meta.embedder
+        except NotIndexedError as error:
+            return Patterns(reason=str(error))
+        if made_with != self.space.embedder.fingerprint:
+            raise NotIndexedError(
+                "the lessons were indexed with another model: run 'ragloom knowledge checkpoint'"
+            )
         where = [
             Condition(field=name, operator="=", value=value)
             for name, value in labels.items()
@@ -92,10 +111,7 @@ class LessonIndex:
         ]
         top_k = count * _CHUNKS
         while True:
-            try:
-                result = self.space.search(asked, top_k=top_k, min_relevance=relevance, where=where)
-            except NotIndexedError:
-                return ()
+            result = self.space.search(asked, top_k=top_k, min_relevance=relevance, where=where)
             best: dict[str, float] = {}
             for hit in result.hits:
                 lesson_id = Path(hit.chunk.uri).stem
@@ -103,11 +119,12 @@ class LessonIndex:
             lessons = known(list(best))
             found = {name: best[name] for name in best if name in lessons}
             if len(found) >= count or len(result.hits) < top_k:
-                return _ranked(dict(list(found.items())[:count]), lessons)
+                ranked = _ranked(dict(list(found.items())[:count]), lessons)
+                return Patterns(ranked, reason="" if ranked else result.reason or _REMOVED)
             top_k *= _CHUNKS
 
 
-def _ranked(found: Mapping[str, float], known: Mapping[str, Lesson]) -> tuple[Pattern, ...]:
+def _ranked(found: Mapping[str, float], known: Mapping[str, Lesson]) -> list[Pattern]:
     """What was found as patterns; relevance and id only part equals."""
 
     def order(lesson: Lesson) -> tuple[float, int, float, str]:
@@ -115,7 +132,7 @@ def _ranked(found: Mapping[str, float], known: Mapping[str, Lesson]) -> tuple[Pa
         return (-proven, _KIND_ORDER[lesson.kind], -found[lesson.id], lesson.id)
 
     lessons: Sequence[Lesson] = sorted((known[name] for name in found), key=order)
-    return tuple(
+    return [
         Pattern(
             id=lesson.id,
             kind=lesson.kind,
@@ -127,7 +144,7 @@ def _ranked(found: Mapping[str, float], known: Mapping[str, Lesson]) -> tuple[Pa
             relevance=found[lesson.id],
         )
         for lesson in lessons
-    )
+    ]
 
 
 @contextmanager

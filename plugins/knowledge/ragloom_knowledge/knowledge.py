@@ -20,9 +20,8 @@ from ragloom import (
 )
 from ragloom.counting import counter
 from ragloom.indexing import Progress
-from ragloom.protocols import TokenCounter
 from ragloom.workspace import Space
-from ragloom_knowledge.block import AT_MOST, pattern_block
+from ragloom_knowledge.block import AT_MOST, fitting, pattern_block
 from ragloom_knowledge.captures import Captures
 from ragloom_knowledge.capturing import now, storable
 from ragloom_knowledge.exported import read_export, write_export
@@ -35,7 +34,7 @@ from ragloom_knowledge.types import (
     CheckpointKind,
     Lesson,
     LessonError,
-    Pattern,
+    Patterns,
     Pruned,
     Task,
     TaskContext,
@@ -115,13 +114,19 @@ class KnowledgeBase(Captures):
         self.table.close()
         self.space.close()
 
-    def capture(self, lesson: Lesson) -> Captured:
-        """Stage a lesson, or count it where it is known. Nothing is embedded.
+    def capture_all(
+        self, lessons: Sequence[Lesson], *, progress: Progress | None = None
+    ) -> list[Captured]:
+        """Stage lessons, or count those that are known: all of them or none. Nothing is embedded.
+
+        Args:
+            lessons: Of any projects.
+            progress: Called with a stage, how much of it is done, and of how much.
 
         Raises:
-            StoreError: The database refused it.
+            StoreError: The database refused one.
         """
-        return self.table.capture(lesson)
+        return self.table.capture(lessons, progress)
 
     def process_checkpoint(
         self, project: str, kind: CheckpointKind = "manual", *, progress: Progress | None = None
@@ -169,8 +174,8 @@ class KnowledgeBase(Captures):
         task_type: str | None = None,
         technology: str | None = None,
         max_results: int = 5,
-    ) -> tuple[Pattern, ...]:
-        """What is known for a task, best first; nothing where nothing is relevant enough.
+    ) -> Patterns:
+        """What is known for a task, best first; nothing, and why, where nothing is relevant enough.
 
         Relevance decides which lessons enter. Among those, the lower bound of the share of successes
         orders, then human judgement before verified fixes; age never does.
@@ -195,7 +200,7 @@ class KnowledgeBase(Captures):
         agent_type: str | None = None,
         task_type: str | None = None,
         technology: str | None = None,
-    ) -> tuple[Pattern, ...]:
+    ) -> Patterns:
         """At most three verified fixes of the like of a failure; see :meth:`query_for_task`."""
         labels = {
             "kind": "failure_solution",
@@ -208,7 +213,8 @@ class KnowledgeBase(Captures):
             for title, text in (("Failure", description), ("Error", error))
             if text
         )
-        return self._query(asked, labels, self.settings.failure_relevance, _ENTERING)[:AT_MOST]
+        found = self._query(asked, labels, self.settings.failure_relevance, _ENTERING)
+        return Patterns(found[:AT_MOST], reason=found.reason)
 
     def report_outcome(self, pattern_id: str, success: bool) -> Lesson:  # noqa: FBT001 - the contract
         """Count what came of a pattern that was handed out.
@@ -240,10 +246,10 @@ class KnowledgeBase(Captures):
             _LOG.warning("no lessons: %s", error)
             return TaskContext(text=task.description, reason=str(error))
         if not patterns:
-            return TaskContext(text=task.description, reason="no lesson is relevant enough")
+            return TaskContext(text=task.description, reason=patterns.reason)
         limit = self.settings.max_tokens if max_tokens is None else max_tokens
         tokens = counter()
-        shown = _fitting(patterns, tokens, limit)
+        shown = fitting(patterns, tokens, limit)
         if not shown:
             reason = f"no pattern fits in {limit} tokens"
             return TaskContext(text=task.description, reason=reason)
@@ -271,6 +277,22 @@ class KnowledgeBase(Captures):
         """
         return self.table.pin(lesson_id, pinned=pinned)
 
+    def remove(self, lesson_id: str, *, progress: Progress | None = None) -> Lesson:
+        """Remove a lesson that should never have been one, whatever its age, from table and index.
+
+        Args:
+            lesson_id: Pinned or not.
+            progress: Called with a stage, how much of it is done, and of how much.
+
+        Raises:
+            LessonError: There is none of that id.
+            RagloomError: The index failed; the next checkpoint goes on from there.
+        """
+        lesson = self.table.get(lesson_id)
+        self.table.delete([lesson_id])
+        self._forget_removed(progress)
+        return lesson
+
     def prune(
         self,
         older_than: timedelta | None = None,
@@ -292,21 +314,24 @@ class KnowledgeBase(Captures):
         if dry_run:
             return Pruned(ids=tuple(self.table.expired(earliest)), dry_run=True)
         ids = self.table.remove_expired(earliest)
-        if self._forget(self._index.ids()):
-            self._index.update(progress)
+        self._forget_removed(progress)
         return Pruned(ids=tuple(ids), dry_run=False)
 
-    def export_lessons(self, folder: Path) -> int:
+    def export_lessons(self, folder: Path, *, progress: Progress | None = None) -> int:
         """Write every lesson, with its counts, as a Markdown file with front matter; gives how many.
 
         An earlier export in the folder is replaced as a whole.
+
+        Args:
+            folder: Empty, that of an earlier export, or not there yet.
+            progress: Called with a stage, how much of it is done, and of how much.
 
         Raises:
             LessonError: The folder holds something else, or a file cannot be written.
         """
         exported = self.table.select()
         with named_files():
-            write_export(folder, exported)
+            write_export(folder, exported, progress)
         return len(exported)
 
     def import_lessons(self, folder: Path, *, progress: Progress | None = None) -> int:
@@ -318,7 +343,7 @@ class KnowledgeBase(Captures):
             LessonError: A file is not an exported lesson; then nothing is imported.
         """
         with named_files():
-            given = read_export(folder)
+            given = read_export(folder, progress)
         count = self.table.restore(given)
         self._index.remove(lesson.id for lesson in given if not lesson.embedded)
         self._bring_up_to_date([], progress, {lesson.id for lesson in given if lesson.embedded})
@@ -326,7 +351,7 @@ class KnowledgeBase(Captures):
 
     def _query(
         self, asked: str, labels: Mapping[str, str | None], relevance: float, entering: int
-    ) -> tuple[Pattern, ...]:
+    ) -> Patterns:
         named = {name: text and _name(name, text) for name, text in labels.items()}
 
         def known(ids: Sequence[str]) -> Mapping[str, Lesson]:
@@ -346,8 +371,13 @@ class KnowledgeBase(Captures):
         there -= self._forget(there)
         embedded = {name for name, in_index in self.table.ids().items() if in_index}
         wanted = sorted((embedded & renewed) | (embedded - there))
-        self._index.write([*staged, *self.table.by_ids(wanted).values()])
+        self._index.write([*staged, *self.table.by_ids(wanted).values()], progress)
         return self._index.update(progress)
+
+    def _forget_removed(self, progress: Progress | None) -> None:
+        """Take out of the index what the table does not have."""
+        if self._forget(self._index.ids()):
+            self._index.update(progress)
 
     def _forget(self, there: AbstractSet[str]) -> AbstractSet[str]:
         """Remove the files that were there before the table was asked, and that it does not have."""
@@ -367,15 +397,6 @@ class KnowledgeBase(Captures):
 def _name(key: str, text: str) -> str:
     """As captured lessons have it."""
     return storable(key, text) or ""
-
-
-def _fitting(patterns: Sequence[Pattern], tokens: TokenCounter, limit: int) -> tuple[Pattern, ...]:
-    """The best that fit together; one that does not leaves its place to the next."""
-    shown: list[Pattern] = []
-    for pattern in patterns:
-        if len(shown) < AT_MOST and tokens.count(pattern_block([*shown, pattern])) <= limit:
-            shown.append(pattern)
-    return tuple(shown)
 
 
 def _table(url: str) -> LessonTable:

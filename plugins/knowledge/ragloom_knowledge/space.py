@@ -15,7 +15,7 @@ from ragloom.snapshot import Snapshot
 from ragloom.workspace import Space
 from ragloom_knowledge.settings import read_settings
 
-__all__ = ["KnowledgeWorkspace", "knowledge_space", "named_spaces"]
+__all__ = ["KnowledgeWorkspace", "LessonSpace", "knowledge_space", "named_spaces"]
 
 NAME: Final = "knowledge"
 _IGNORE: Final = "# Made by ragloom.\n*\n"
@@ -52,18 +52,35 @@ class KnowledgeWorkspace(Workspace):
                 ignore.write_text(_IGNORE, "utf-8")
 
 
-def knowledge_space(workspace: KnowledgeWorkspace) -> Space:
+class LessonSpace(Space):
+    """The space of all lessons, which names the command that indexes it."""
+
+    def snapshot(self) -> Snapshot:
+        """As any space's.
+
+        Raises:
+            NotIndexedError: There was no checkpoint yet.
+        """
+        try:
+            return super().snapshot()
+        except NotIndexedError as error:
+            raise NotIndexedError(
+                "no lessons are indexed yet: run 'ragloom knowledge checkpoint'"
+            ) from error
+
+
+def knowledge_space(workspace: KnowledgeWorkspace) -> LessonSpace:
     """The space of all lessons, embedded and stored as the project's settings say."""
     defaults = workspace.settings.defaults
     settings = SpaceSettings(
         sources=(".",),
-        loaders={".md": "markdown"},
+        loaders={".md": Part(name="markdown")},
         chunker=Part(name="heading"),
         embedder=defaults.embedder,
         store=defaults.store,
         min_relevance=0.0,
     )
-    return Space(workspace, NAME, settings)
+    return LessonSpace(workspace, NAME, settings)
 
 
 def named_spaces(workspace: Workspace, _config: Path | None = None) -> Mapping[str, Space]:
@@ -83,15 +100,4 @@ def named_spaces(workspace: Workspace, _config: Path | None = None) -> Mapping[s
     settings = replace(
         knowledge_space(lessons).settings, top_k=asked.top_k, min_relevance=asked.min_relevance
     )
-    return {NAME: _ServedSpace(lessons, NAME, settings)}
-
-
-class _ServedSpace(Space):
-    def snapshot(self) -> Snapshot:
-        """As any space's, with the command that indexes this one."""
-        try:
-            return super().snapshot()
-        except NotIndexedError as error:
-            raise NotIndexedError(
-                "no lessons are indexed yet: run 'ragloom knowledge checkpoint'"
-            ) from error
+    return {NAME: LessonSpace(lessons, NAME, settings)}

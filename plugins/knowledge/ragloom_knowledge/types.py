@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from math import sqrt
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Final, Literal, Self, TypeAlias, get_args
 
 from ragloom import RagloomError
 
@@ -22,6 +22,7 @@ __all__ = [
     "Lesson",
     "LessonError",
     "Pattern",
+    "Patterns",
     "Pruned",
     "Task",
     "TaskContext",
@@ -176,6 +177,22 @@ class Pattern:
     successes: int
     uses: int
     relevance: float
+
+
+class Patterns(tuple[Pattern, ...]):  # noqa: SLOT001 - a kind of tuple cannot have any
+    """Patterns, the best proven first.
+
+    Attributes:
+        reason: Why there are none.
+    """
+
+    reason: str
+
+    def __new__(cls, patterns: Iterable[Pattern] = (), *, reason: str = "") -> Self:
+        """Make it."""
+        made = super().__new__(cls, patterns)
+        made.reason = reason
+        return made
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -116,6 +116,7 @@ def host(make_plugin) -> PluginHost:
     import ragloom_knowledge
     import ragloom_local
     import ragloom_markdown
+    import ragloom_milvus
 
     return PluginHost(
         {
@@ -123,15 +124,25 @@ def host(make_plugin) -> PluginHost:
             "knowledge": ragloom_knowledge,
             "local": ragloom_local,
             "markdown": ragloom_markdown,
+            "milvus": ragloom_milvus,
         }
     )
 
 
 @pytest.fixture
-def project(tmp_path) -> Path:
+def store(request) -> str:
+    """Where the index keeps its chunks: SQLite, which is quick, unless a test asks for ``milvus``."""
+    name = getattr(request, "param", "sqlite")
+    if name == "milvus":
+        pytest.importorskip("milvus_lite")
+    return name
+
+
+@pytest.fixture
+def project(tmp_path, store) -> Path:
     folder = tmp_path / "project"
     folder.mkdir()
-    settings = "embedder: {name: hashing, dimension: 384}\nstore: sqlite\n"
+    settings = f"embedder: {{name: hashing, dimension: 384}}\nstore: {store}\n"
     (folder / "ragloom.yaml").write_text(settings, "utf-8")
     return folder
 

@@ -1,4 +1,6 @@
-"""Runs a checkpoint in processes that are killed at every write in turn; prints what came of each.
+"""Runs a checkpoint in processes that are killed at one write after the other; prints what came of each.
+
+    kill_driver.py FOLDER STORE STEP: at every STEPth write
 
 This process starts the others by fork and never opens an index itself.
 """
@@ -17,6 +19,7 @@ import sqlalchemy as sa
 import ragloom_knowledge
 import ragloom_local
 import ragloom_markdown
+import ragloom_milvus
 from ragloom import PluginHost, Provider, Workspace
 from ragloom.testing.fakes import HashingEmbedder
 from ragloom_knowledge.knowledge import KnowledgeBase
@@ -34,7 +37,14 @@ class Plugin:
 
 
 def opened(folder: Path) -> KnowledgeBase:
-    host = PluginHost({"local": ragloom_local, "markdown": ragloom_markdown, "hashing": Plugin()})
+    host = PluginHost(
+        {
+            "hashing": Plugin(),
+            "local": ragloom_local,
+            "markdown": ragloom_markdown,
+            "milvus": ragloom_milvus,
+        }
+    )
     return KnowledgeBase(Workspace.open(folder, host=host), KnowledgeSettings())
 
 
@@ -68,10 +78,10 @@ def in_child(run) -> int:
     return os.waitpid(child, 0)[1]
 
 
-def main(base: Path) -> None:
+def main(base: Path, store: str, step: int) -> None:
     start = base / "start"
     start.mkdir()
-    (start / "ragloom.yaml").write_text("store: sqlite\n", "utf-8")
+    (start / "ragloom.yaml").write_text(f"store: {store}\n", "utf-8")
 
     def learn() -> None:
         with opened(start) as knowledge:
@@ -82,9 +92,9 @@ def main(base: Path) -> None:
                 knowledge.capture_failure_solution("one", "a", name, solution_steps=f"fix {name}")
 
     assert in_child(learn) == 0
-    number = 0
+    kills = 0
     while True:
-        number += 1
+        number = 1 + kills * step
         folder = base / str(number)
         shutil.copytree(start, folder)
 
@@ -109,7 +119,8 @@ def main(base: Path) -> None:
         if status == 0:
             break
         assert os.WTERMSIG(status) == signal.SIGKILL
-    print(json.dumps({"kills": number - 1}), flush=True)
+        kills += 1
+    print(json.dumps({"kills": kills}), flush=True)
 
 
-main(Path(sys.argv[1]))
+main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]))

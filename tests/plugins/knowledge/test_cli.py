@@ -1,4 +1,4 @@
-"""``ragloom knowledge`` alone, in fresh processes, with the real model."""
+"""``ragloom knowledge`` alone, in fresh processes, with the real model and the default store."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import sys
 import pytest
 
 pytest.importorskip("onnxruntime")
+pytest.importorskip("milvus_lite")
 
 LESSONS = [
     {
@@ -38,7 +39,7 @@ LESSONS = [
 
 @pytest.fixture
 def ragloom(project):
-    (project / "ragloom.yaml").write_text("store: sqlite\n", "utf-8")
+    (project / "ragloom.yaml").unlink()
 
     def run(*arguments, given="", code=0):
         done = subprocess.run(
@@ -91,6 +92,8 @@ def test_what_one_project_learns_reaches_the_next(ragloom, project):
     assert 2 == json.loads(ragloom("prune", "--older-than", "0", "--json"))["count"]
     assert {"imported": 3} == json.loads(ragloom("import", folder, "--json"))
     assert before == ragloom("show", failure, "--json")
+    assert {"id": failure} == json.loads(ragloom("remove", failure, "--json"))
+    assert "no lesson has the id" in ragloom("show", failure, code=1)
 
 
 def test_what_is_wrong_is_said_in_one_line_and_nothing_is_staged(ragloom):

@@ -109,6 +109,7 @@ def test_no_lesson_steers_the_terminal(run, monkeypatch):
         ("list",), ("list", "--project", nasty), ("show", lesson_id), ("query", nasty), ("failure", nasty),
         ("context", "It leaks memory"), ("pin", lesson_id), ("outcome", lesson_id, "--success"),
         ("show", nasty), ("checkpoint", "--project", nasty * 20), ("import", nasty), ("prune", "--dry-run"),
+        ("remove", nasty), ("remove", lesson_id),
     ]  # fmt: skip
     for command in commands:
         done = run(*command)

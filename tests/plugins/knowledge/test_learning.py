@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
-from threading import Thread
+from threading import Barrier, Thread
 
 import pytest
 
+from ragloom import NotIndexedError, StoreError
 from ragloom_knowledge import LessonError, Task
-from ragloom_knowledge.capturing import now
+from ragloom_knowledge.capturing import new_lesson, now
 
 FAILURE = "The database migration of the orders table times out"
 ERROR = "QueryCanceled: canceling statement due to statement timeout"
@@ -44,6 +46,7 @@ def learn(base):
     return ids
 
 
+@pytest.mark.parametrize("store", ["sqlite", "milvus"], indirect=True)
 def test_the_three_kinds_reach_another_project(knowledge, open_knowledge, url):
     failure, rejection, approval = learn(knowledge)
     two = open_knowledge(url)
@@ -124,12 +127,54 @@ def test_filters_run_inside_the_search(knowledge):
             solution_steps="Add it to the lock file",
         )
     only = knowledge.capture_failure_solution(
-        "one", "frontend", wanted.format("zeta"), solution_steps="Add it", technology="vue"
+        "one", "frontend", wanted.format("zeta"), solution_steps="Add it", task_type="build"
     )
     knowledge.process_checkpoint("one", "manual")
-    found = knowledge.query_for_task(wanted.format("abc"), "frontend", technology="vue")
+    found = knowledge.query_for_task(wanted.format("abc"), "frontend", task_type="build")
     assert [only.id] == [pattern.id for pattern in found]
-    assert () == knowledge.query_for_task(wanted.format("abc"), "frontend", technology="react")
+    assert () == knowledge.query_for_task(wanted.format("abc"), "frontend", task_type="test")
+
+
+def test_a_task_that_names_a_technology_finds_its_lessons_without_a_filter(knowledge):
+    failure, fix = "The cache loses its keys at night", "Give it more memory, and watch it"
+    ids = {
+        name: knowledge.capture_failure_solution(
+            "one", "backend", failure, solution_steps=fix, technology=name
+        ).id
+        for name in ("redis", "memcached", "varnish")
+    }
+    knowledge.process_checkpoint("one")
+    for name, lesson_id in ids.items():
+        (found,) = knowledge.query_for_task(f"Set up {name}: {failure}", max_results=1)
+        assert lesson_id == found.id
+
+
+def test_an_empty_answer_says_why(knowledge):
+    def reasons(**asked):
+        task = Task(description="Write the report", **asked)
+        found = knowledge.query_for_task(task.description, *asked.values())
+        failures = knowledge.query_for_failure(task.description, "", *asked.values())
+        assert ((), ()) == (found, failures)
+        return {found.reason, failures.reason, knowledge.context_for_task(task).reason}
+
+    assert {"no lessons are indexed yet: run 'ragloom knowledge checkpoint'"} == reasons()
+    learn(knowledge)
+    assert {"no file passes the filter"} == reasons(agent_type="nobody")
+    assert all(reason.startswith("nothing is relevant enough: the best of") for reason in reasons())
+    assert "" == knowledge.query_for_task(FAILURE).reason
+
+
+def test_another_model_is_named_and_a_checkpoint_mends_it(knowledge, open_knowledge, project, url):
+    learn(knowledge)
+    (project / "ragloom.yaml").write_text(
+        "embedder: {name: hashing, dimension: 64}\nstore: sqlite\n", "utf-8"
+    )
+    other = open_knowledge(url)
+    with pytest.raises(NotIndexedError, match="another model: run 'ragloom knowledge checkpoint'"):
+        other.query_for_task(FAILURE)
+    assert "another model" in other.context_for_task(Task(description=FAILURE)).reason
+    other.process_checkpoint("one")
+    assert 1 == len(other.query_for_task(FAILURE))
 
 
 def test_failures_get_three_fixes_at_most(knowledge):
@@ -142,6 +187,7 @@ def test_failures_get_three_fixes_at_most(knowledge):
     assert () == knowledge.query_for_failure(FAILURE, ERROR, "frontend")
 
 
+@pytest.mark.parametrize("store", ["sqlite", "milvus"], indirect=True)
 def test_expired_lessons_go_from_table_and_index_and_pinned_ones_stay(knowledge):
     lesson_id, pinned, young = learn(knowledge)
     knowledge.pin(pinned)
@@ -155,8 +201,9 @@ def test_expired_lessons_go_from_table_and_index_and_pinned_ones_stay(knowledge)
     assert () == knowledge.query_for_task(FAILURE)
 
 
+@pytest.mark.parametrize("store", ["sqlite", "milvus"], indirect=True)
 def test_export_wipe_import_gives_the_same_answers_and_counts(
-    knowledge, open_knowledge, url, tmp_path
+    knowledge, open_knowledge, url, tmp_path, store
 ):
     lesson_id, *_ = learn(knowledge)
     knowledge.capture_gate_approval("one", "qa", "release", approved_approach="staged: yes\n---\n#")
@@ -175,7 +222,7 @@ def test_export_wipe_import_gives_the_same_answers_and_counts(
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     (elsewhere / "ragloom.yaml").write_text(
-        "embedder: {name: hashing, dimension: 384}\nstore: sqlite\n"
+        f"embedder: {{name: hashing, dimension: 384}}\nstore: {store}\n"
     )
     new = open_knowledge("", elsewhere)
     assert 4 == new.import_lessons(tmp_path / "exported")
@@ -231,6 +278,82 @@ def test_captures_at_once_lose_no_count(knowledge, open_knowledge, url):
     assert (40, 40) == (lesson.successes, lesson.uses)
 
 
+def approvals(*names):
+    for name in names:
+        texts = {
+            "project": "one",
+            "agent_type": "a",
+            "gate_type": name,
+            "approved_approach": "Do it",
+        }
+        yield new_lesson("gate_approval", texts, verified=True)
+
+
+def test_many_are_captured_at_once_in_their_order(knowledge):
+    given = list(approvals("alpha", "beta", "alpha", "gamma"))
+    seen = []
+    captured = knowledge.capture_all(given, progress=lambda *at: seen.append(at))
+    assert [lesson.id for lesson in given] == [one.id for one in captured]
+    assert [False, False, True, False] == [one.merged for one in captured]
+    assert [("staging", number, 4) for number in (1, 2, 3, 4)] == seen
+    assert 4 == sum(lesson.uses for lesson in knowledge.lessons())
+
+
+def test_many_are_captured_all_or_none(knowledge):
+    wrong = replace(next(approvals("beta")), agent_type="x" * 101)
+    with pytest.raises(StoreError):
+        knowledge.capture_all([*approvals("alpha"), wrong, *approvals("gamma")])
+    assert [] == knowledge.lessons()
+
+
+def test_batches_in_opposite_orders_do_not_wait_for_each_other(knowledge, open_knowledge, url):
+    given = list(approvals(*(f"gate {letter}" for letter in "abcdefghijklmnopqrstuvwxyz")))
+    bases = [open_knowledge(url) for _ in range(4)]
+    started = Barrier(len(bases))
+    done = []
+
+    def capture(base, lessons):
+        started.wait()
+        done.append(base.capture_all(lessons))
+
+    threads = [
+        Thread(target=capture, args=[base, given[::step]])
+        for base, step in zip(bases, (1, -1, 1, -1), strict=True)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert 4 == len(done)
+    assert [4] * 26 == [lesson.uses for lesson in knowledge.lessons()]
+
+
+def test_whoever_comes_first_makes_the_tables(open_knowledge, url, tmp_path):
+    """Many CI jobs capture for the first time at once."""
+    started = Barrier(8)
+    folders = [tmp_path / str(number) for number in range(8)]
+    failures = []
+
+    def capture(folder):
+        started.wait()
+        try:
+            base = open_knowledge(url, folder)
+            base.capture_failure_solution("one", "backend", FAILURE, solution_steps=FIX)
+        except StoreError as error:
+            failures.append(error)
+
+    for folder in folders:
+        folder.mkdir()
+    threads = [Thread(target=capture, args=[folder]) for folder in folders]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [] == failures
+    (lesson,) = open_knowledge(url, folders[0]).lessons()
+    assert 8 == lesson.uses
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -246,11 +369,21 @@ def test_captures_at_once_lose_no_count(knowledge, open_knowledge, url):
     ],
 )
 def test_the_database_itself_refuses(knowledge, change):
-    from ragloom import StoreError
-
     learnt = knowledge.capture_failure_solution("one", "backend", FAILURE, solution_steps=FIX)
-    with pytest.raises(StoreError):
+    with pytest.raises(StoreError, match="constraint") as raised:
         knowledge.table._change(learnt.id, **change)
+    assert "{" not in str(raised.value)
+
+
+def test_a_time_that_is_none_is_a_fault_of_the_database(open_knowledge):
+    """SQLite keeps whatever another program writes."""
+    knowledge = open_knowledge()
+    learn(knowledge)
+    with knowledge.table._engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE knowledge_staging SET timestamp = 'soon'")
+    with pytest.raises(StoreError, match=r"lessons\.db: .*'soon'"):
+        knowledge.lessons()
+    assert "soon" in knowledge.context_for_task(Task(description=FAILURE)).reason
 
 
 def test_no_other_space_and_no_server_lists_the_lessons(knowledge, project, host):
@@ -264,8 +397,6 @@ def test_no_other_space_and_no_server_lists_the_lessons(knowledge, project, host
 
 
 def test_a_context_never_fails(knowledge, monkeypatch):
-    from ragloom import StoreError
-
     def broken(*_args, **_kwargs):
         raise StoreError("gone")
 

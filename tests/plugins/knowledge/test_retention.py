@@ -67,6 +67,17 @@ def test_what_another_workspace_removed_leaves_this_index(knowledge, elsewhere, 
     assert {ids[0]} == indexed(knowledge)
 
 
+def test_one_lesson_is_removed_from_table_and_index(knowledge):
+    wrong, right = learn(knowledge, "alpha", "beta")
+    staged = knowledge.capture_gate_approval("one", "a", "gate", approved_approach="Do it")
+    knowledge.pin(wrong)
+    assert [wrong, staged.id] == [knowledge.remove(one).id for one in (wrong, staged.id)]
+    assert [right] == [lesson.id for lesson in knowledge.lessons()]
+    assert {right} == indexed(knowledge)
+    with pytest.raises(LessonError, match="no lesson has the id"):
+        knowledge.remove(wrong)
+
+
 @pytest.mark.parametrize("how", ["removed", "taken back"])
 def test_what_the_table_does_not_have_takes_nobodys_place(knowledge, how):
     asked = "The service zeta leaks memory"

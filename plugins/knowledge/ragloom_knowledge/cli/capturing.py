@@ -1,0 +1,132 @@
+"""Commands that stage lessons and bring them into the index."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from typing import TYPE_CHECKING, cast
+
+import click
+
+from ragloom.cli import Command, Session, json_option, print_json, progress
+from ragloom.spelling import counted
+from ragloom_knowledge.cli._common import labels, opened_base
+from ragloom_knowledge.types import CHECKPOINTS, KINDS, LessonError
+
+if TYPE_CHECKING:
+    from ragloom import Json
+    from ragloom_knowledge.types import Captured, CheckpointKind, Kind, Lesson
+
+__all__ = ["capture", "checkpoint"]
+
+
+@click.command(
+    "capture",
+    cls=Command,
+    short_help="Stage a lesson, or many from stdin.",
+    epilog="""\b
+Examples:
+  ragloom knowledge capture --kind gate_approval --project shop --agent-type architect \\
+      --gate-type design --approved-approach "One adapter for each bank"
+  ragloom knowledge capture --json < lessons.jsonl""",
+)
+@click.option("--kind", type=click.Choice(KINDS), help="What taught it.")
+@click.option("--project", metavar="NAME", help="Where it was learnt.")
+@labels
+@click.option("--failure-description", metavar="TEXT", help="What failed.")
+@click.option("--error-message", metavar="TEXT", help="What was reported.")
+@click.option("--solution-steps", metavar="TEXT", help="What resolved it.")
+@click.option("--success-verified", is_flag=True, help="The solution was seen to work.")
+@click.option("--gate-type", metavar="NAME", help="Which gate a human judged at.")
+@click.option("--human-feedback", metavar="TEXT", help="Why it was rejected.")
+@click.option("--revision-approach", metavar="TEXT", help="What was approved instead.")
+@click.option("--approved-approach", metavar="TEXT", help="What was approved at once.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print JSON; without --kind, read it from stdin, too."
+)
+@click.pass_obj
+def capture(
+    session: Session,
+    /,
+    *,
+    kind: Kind | None,
+    success_verified: bool,
+    as_json: bool,
+    **texts: str | None,
+) -> None:
+    """Stage a lesson; one that is known is counted instead.
+
+    With --json and without --kind, lessons are read from stdin, a JSON object a line. Either all of them
+    are staged or counted, or none is.
+    """
+    from ragloom_knowledge.capturing import lesson_from_json
+
+    if kind is None and not as_json:
+        raise click.UsageError("give --kind and its fields, or --json and lessons on stdin")
+    if kind is None:
+        lines = enumerate(sys.stdin.buffer, 1)
+        read = (_from_line(number, line) for number, line in lines)
+        lessons = [lesson for lesson in read if lesson is not None]
+    else:
+        given: dict[str, Json] = {key: text for key, text in texts.items() if text is not None}
+        given["kind"] = kind
+        if kind == "failure_solution":
+            given["success_verified"] = success_verified
+        lessons = [lesson_from_json(given)]
+    with opened_base(session) as opened, progress(session, "lessons") as meter:
+        staged = opened.capture_all(lessons, progress=meter)
+    for captured in staged:
+        _say_captured(captured, as_json=as_json)
+
+
+def _from_line(number: int, line: bytes) -> Lesson | None:
+    from ragloom_knowledge.capturing import lesson_from_json
+
+    try:
+        text = line.decode("utf-8-sig").strip()  # PowerShell begins with a byte order mark
+        return lesson_from_json(cast("Json", json.loads(text))) if text else None
+    except LessonError as error:
+        raise LessonError(f"line {number}: {error}") from error
+    except UnicodeDecodeError as error:
+        raise LessonError(f"line {number}: not UTF-8") from error
+    except json.JSONDecodeError as error:
+        raise LessonError(f"line {number}: not JSON: {error.msg}") from error
+    except (ValueError, RecursionError) as error:
+        message = f"line {number}: a number is too long, or brackets are too deep, to be read"
+        raise LessonError(message) from error
+
+
+def _say_captured(captured: Captured, *, as_json: bool) -> None:
+    if as_json:
+        print_json({"id": captured.id, "merged": captured.merged})
+    else:
+        click.echo(f"{captured.id}\t{'counted' if captured.merged else 'staged'}")
+
+
+@click.command(
+    "checkpoint",
+    cls=Command,
+    short_help="Bring what was staged into the index.",
+    epilog="""\b
+Examples:
+  ragloom knowledge checkpoint --project shop --kind phase_completion""",
+)
+@click.option("--project", metavar="NAME", required=True, help="Whose lessons.")
+@click.option("--kind", type=click.Choice(CHECKPOINTS), default="manual", show_default=True)
+@json_option
+@click.pass_obj
+def checkpoint(session: Session, /, *, project: str, kind: CheckpointKind, as_json: bool) -> None:
+    """Bring what a project has learnt since its last checkpoint into the index; expired lessons go."""
+    with opened_base(session) as opened, progress(session, project) as meter:
+        done = opened.process_checkpoint(project, kind, progress=meter)
+    if as_json:
+        print_json({**asdict(done), "failed": list(done.failed)})
+    else:
+        click.echo(
+            f"{counted(done.processed, 'lesson')} processed, "
+            f"{counted(done.embedded, 'chunk')} embedded, {counted(done.pruned, 'lesson')} expired"
+        )
+    if done.failed:
+        session.warn(f"not indexed, tried again at the next checkpoint: {', '.join(done.failed)}")
+        click.get_current_context().exit(1)
