@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import logging
 import os
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from ragloom._freshness import follow, prove, text_of
+from ragloom import asking
+from ragloom._freshness import prove
 from ragloom._storing import answers_for
 from ragloom.calibrating import CALIBRATION_NAME, read_calibration
 from ragloom.config import SpaceSettings
@@ -52,7 +52,6 @@ _UNCALIBRATED = (
     "this embedder ships no calibration, so relevance follows a default curve: "
     "'ragloom calibrate' fits it to these documents"
 )
-_POOL = 4  # hits to choose from, for each one wanted, where they should differ
 
 
 class Space(Wiring):
@@ -211,19 +210,9 @@ class Space(Wiring):
         Raises:
             NotIndexedError: Nothing is indexed yet, or another model did it.
         """
-        audit = self.workspace.audit
-        started = time.perf_counter()
-        result = self._found(query, top_k, min_relevance, mode, where)
-        audit.record(
-            "search",
-            query,
-            space=self.name,
-            generation=result.generation,
-            hits=result.hits,
-            seconds=time.perf_counter() - started,
-            reason=result.reason,
+        return asking.search(
+            [self], query, top_k=top_k, min_relevance=min_relevance, mode=mode, where=where
         )
-        return result
 
     def context(
         self,
@@ -258,46 +247,19 @@ class Space(Wiring):
             NotIndexedError: Nothing is indexed yet, or another model did it.
             ConfigError: There is no such strategy.
         """
-        from ragloom.context import build_context
-
-        audit = self.workspace.audit
-        started = time.perf_counter()
-        wanted = self.settings.top_k if top_k is None else top_k
-        varied = strategy == "diversity"
-        result = self._found(
-            query, wanted * _POOL if varied else wanted, min_relevance, mode, where
-        )
-        snapshot = self.snapshot()
-        # Another run may have published in between: what it removed has no row and no time.
-        known = snapshot.row_of_id if varied else {}
-        rows = [known[hit.chunk.id] for hit in result.hits if hit.chunk.id in known]
-        entries = (snapshot.files.get(hit.chunk.uri) for hit in result.hits)
-        context = build_context(
-            result.hits,
+        return asking.context(
+            [self],
+            query,
             max_tokens=max_tokens,
             strategy=strategy,
+            top_k=top_k,
+            min_relevance=min_relevance,
+            mode=mode,
+            where=where,
+            formatter=formatter,
             counter=counter,
-            formatter=formatter or self.formatter,
-            read_text=lambda uri: text_of(self.workspace.root / uri),
-            root=self.workspace.root,
-            modified={entry.uri: entry.modified for entry in entries if entry},
-            vectors=snapshot.vectors[rows] if rows and len(rows) == len(result.hits) else None,
-            limit=wanted,
-            reason=result.reason,
-        )
-        audit.record(
-            "context",
-            query,
-            space=self.name,
-            generation=result.generation,
-            hits=context.hits,
-            seconds=time.perf_counter() - started,
-            reason=context.reason,
-            sources=len(context.citations),
-            tokens=context.tokens,
             provider=provider,
         )
-        return context
 
     def rank(
         self, query: str, *, mode: str | None = None, where: Sequence[Condition] = ()
@@ -315,7 +277,7 @@ class Space(Wiring):
             query,
             snapshot=self.snapshot(),
             embedder=None if mode == "lexical" else self.embedder,
-            native=None if mode == "lexical" else self._native(),
+            native=None if mode == "lexical" else self.native(),
             mode=mode,
             where=where,
         )
@@ -349,7 +311,7 @@ class Space(Wiring):
         self.reset_calibration()
         fitted = fit_to_corpus(
             self.embedder.calibration or DEFAULT_CALIBRATION,
-            lambda query: self._found(query, None, 0.0, "hybrid", (), rerank=False),
+            lambda query: asking.found(self, query, min_relevance=0.0, mode="hybrid", rerank=False),
             off_topic,
             source=f"fitted to {self.name!r} with {len(off_topic)} off-topic queries",
         )
@@ -377,42 +339,7 @@ class Space(Wiring):
             settings=self.settings,
         )
 
-    def _found(
-        self,
-        query: str,
-        top_k: int | None,
-        min_relevance: float | None,
-        mode: str | None,
-        where: Sequence[Condition],
-        *,
-        rerank: bool = True,
-    ) -> SearchResult:
-        from ragloom.searching import search
-
-        snapshot = self.snapshot()
-        mode = mode or self.settings.mode
-        result = search(
-            query,
-            space=self.name,
-            snapshot=snapshot,
-            embedder=None if mode == "lexical" else self.embedder,
-            native=None if mode == "lexical" else self._native(),
-            calibration=None if mode == "lexical" else self.calibration(),
-            reranker=self.reranker if rerank else None,
-            rerank_depth=self.settings.rerank_depth,
-            mode=mode,
-            top_k=self.settings.top_k if top_k is None else top_k,
-            min_relevance=(self.settings.min_relevance if min_relevance is None else min_relevance),
-            where=where,
-        )
-        return follow(
-            result,
-            root=self.workspace.root,
-            files=snapshot.files,
-            loaders=self.loaders,
-        )
-
-    def _native(self) -> Store | None:
+    def native(self) -> Store | None:
         """The store, open for searching, where it answers searches itself and holds what is asked."""
         if self.store.read != "native":
             return None

@@ -69,6 +69,11 @@ def on_terminal(*arguments, cwd, **environment):
     return shown.decode().replace("\r\n", "\n")
 
 
+def hear_sigint():
+    """A shell starts what runs in the background deaf to SIGINT, and so its children."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_a_question_is_answered_with_file_and_lines(indexed):
     done = ragloom("search", "How do I log errors?", "docs", "--json", cwd=indexed)
     found = json.loads(done.stdout)
@@ -197,8 +202,7 @@ def test_ctrl_c_leaves_the_last_index_answering(workspace, delay):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        # A shell starts what runs in the background deaf to SIGINT, and so its children.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
+        preexec_fn=hear_sigint,  # noqa: PLW1509
     ) as process:
         holder = workspace / ".ragloom" / "spaces" / "docs" / "lock.holder"
         while not holder.exists() and process.poll() is None:
@@ -298,6 +302,7 @@ def test_an_index_that_cannot_be_written_answers(read_only, workspace, command):
     assert 1 == len(done.stderr.strip().splitlines())
 
 
+@pytest.mark.skipif(os.name == "nt", reason="there is no SIGINT to send there")
 def test_a_watch_says_what_changed_until_it_is_interrupted(tmp_path):
     (tmp_path / "docs").mkdir()
     page = tmp_path / "docs" / "page.md"
@@ -308,6 +313,7 @@ def test_a_watch_says_what_changed_until_it_is_interrupted(tmp_path):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=hear_sigint,  # noqa: PLW1509
     ) as process:
         reports = [json.loads(process.stdout.readline())]
         page.write_text("# Stripes\n\nOkapis hide in them, too.\n")
@@ -315,7 +321,7 @@ def test_a_watch_says_what_changed_until_it_is_interrupted(tmp_path):
         page.unlink()
         reports.append(json.loads(process.stdout.readline()))
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate()
+        _, errors = process.communicate(timeout=120)
     assert [(1, 0, 0), (0, 1, 0), (0, 0, 1)] == [
         tuple(report["files"][key] for key in ("added", "updated", "removed")) for report in reports
     ]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from ragloom.spelling import did_you_mean
 if TYPE_CHECKING:
     from ragloom.workspace import Space, Workspace
 
-__all__ = ["choose_space", "choose_spaces", "with_parts"]
+__all__ = ["choose_space", "choose_spaces", "opened", "with_parts"]
 
 _DEFAULT = "default"
 
@@ -60,8 +61,7 @@ def _named(workspace: Workspace, name: str, paths: Sequence[str]) -> Space:
                 f"{name!r} has its own sources in the settings: give --space or PATHs, not both"
             )
             raise click.UsageError(message, context)
-        sources = workspace.space_for(paths).settings.sources
-        return workspace.space(name, settings=replace(workspace.settings.defaults, sources=sources))
+        return workspace.space_for(paths, name=name)
     known = workspace.spaces()
     if name not in known and name != _DEFAULT:
         there = did_you_mean(name, known) or (
@@ -72,6 +72,17 @@ def _named(workspace: Workspace, name: str, paths: Sequence[str]) -> Space:
     return workspace.space(name)
 
 
+@contextmanager
+def opened(spaces: Sequence[Space], **parts: str | None) -> Iterator[Sequence[Space]]:
+    """Spaces that are asked together, with other parts than their settings name, while the block runs."""
+    from ragloom.asking import share_models
+
+    with ExitStack() as stack:
+        chosen = [stack.enter_context(with_parts(space, **parts)) for space in spaces]
+        share_models(chosen)
+        yield chosen
+
+
 def with_parts(
     space: Space,
     *,
@@ -80,24 +91,15 @@ def with_parts(
     chunker: str | None = None,
     reranker: str | None = None,
 ) -> Space:
-    """``space`` with other parts than its settings name.
-
-    A reranker is usually set up and then named where it is wanted, so the options that the settings
-    have for it, or for ``none``, stay.
-    """
-    from ragloom.config import NONE, Part
+    """``space`` with other parts than its settings name, and the options that are meant for those."""
     from ragloom.workspace import Space
 
-    if store is embedder is chunker is reranker is None:
+    named = {"store": store, "embedder": embedder, "chunker": chunker, "reranker": reranker}
+    parts = {
+        part: getattr(space.settings, part).instead(name, f"--{part}")
+        for part, name in named.items()
+        if name
+    }
+    if not parts:
         return space
-    given = space.settings
-    if reranker is not None:
-        kept = given.reranker.options if given.reranker.name in (NONE, reranker) else {}
-        given = replace(given, reranker=Part(name=reranker, options=kept))
-    settings = replace(
-        given,
-        store=Part(name=store) if store else given.store,
-        embedder=Part(name=embedder) if embedder else given.embedder,
-        chunker=Part(name=chunker) if chunker else given.chunker,
-    )
-    return Space(space.workspace, space.name, settings)
+    return Space(space.workspace, space.name, replace(space.settings, **parts))

@@ -113,18 +113,24 @@ def command(  # noqa: PLR0913 - one parameter an option
     that model: the passages in the system prompt, as quoted data, and the question. Nothing found is
     no error: stderr says why.
     """
-    from ragloom.cli._spaces import choose_space, with_parts
+    from ragloom import asking
+    from ragloom.cli._spaces import choose_spaces, opened
     from ragloom.cli.search import bring_up_to_date
     from ragloom.counting import counter as counter_named
+    from ragloom.parts import placed
 
-    chosen = choose_space(session.workspace(), space_name, paths)
-    with with_parts(chosen, reranker=reranker) as space:
+    chosen = choose_spaces(session.workspace(), space_name, paths)
+    with opened(chosen, reranker=reranker) as spaces:
         counting = counter_named(counter)
-        formatter = session.host().formatter(format_name) if format_name else space.formatter
-        provider = _provider(space, formatter, format_name, model)
+        with placed({"": "--format"} if format_name else {}):
+            formatter = (
+                session.host().formatter(format_name) if format_name else spaces[0].formatter
+            )
+        provider = _provider(spaces[0], formatter, format_name, model)
         if refresh:
-            bring_up_to_date(session, space)
-        context = space.context(
+            bring_up_to_date(session, spaces)
+        context = asking.context(
+            spaces,
             query,
             max_tokens=max_tokens,
             strategy=strategy,

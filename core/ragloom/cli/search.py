@@ -11,6 +11,8 @@ from ragloom.cli._options import SHARE, part_options, reranker_option, space_opt
 from ragloom.cli._session import is_terminal
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ragloom.types import Condition, SearchResult
     from ragloom.workspace import Space
 
@@ -76,33 +78,46 @@ def command(  # noqa: PLR0913 - one parameter an option
 ) -> None:
     """Find the passages that answer a question, best first.
 
-    The index is brought up to date first; without PATHs it is the space of the settings, or the one
-    that was indexed before, or the whole workspace.
+    The index is brought up to date first. Without PATHs all spaces of the settings are asked as
+    one, or else those that were indexed before, or the whole workspace.
 
     On a terminal a hit shows its relevance, its place, its headings and the passage; elsewhere it
     is one line that begins with path:line. Nothing found is no error: stderr says why.
     """
-    from ragloom.cli._spaces import choose_space, with_parts
+    from ragloom import asking
+    from ragloom.cli._spaces import choose_spaces, opened
 
-    chosen = choose_space(session.workspace(), space_name, paths)
+    chosen = choose_spaces(session.workspace(), space_name, paths)
     parts = {"store": store, "embedder": embedder, "chunker": chunker, "reranker": reranker}
-    with with_parts(chosen, **parts) as space:
+    with opened(chosen, **parts) as spaces:
         if refresh:
-            bring_up_to_date(session, space)
-        result = space.search(
-            query, top_k=top_k, min_relevance=min_relevance, mode=mode, where=where
+            bring_up_to_date(session, spaces)
+        result = asking.search(
+            spaces, query, top_k=top_k, min_relevance=min_relevance, mode=mode, where=where
         )
         if as_json:
             print_json(search_json(result))
         else:
-            _print_hits(session, space, result)
+            _print_hits(session, spaces, result)
     if result.reason:
         nothing = "" if result.hits else "no hits: "
         session.note(f"{nothing}{result.reason}")
 
 
-def bring_up_to_date(session: Session, space: Space) -> None:
-    """Index what changed; where the index is held for long or cannot be written, ask it as it is."""
+def bring_up_to_date(session: Session, spaces: Sequence[Space]) -> None:
+    """Index what changed; where an index is held for long or cannot be written, ask it as it is."""
+    from ragloom.errors import RagloomError
+
+    for space in spaces:
+        try:
+            _bring_up_to_date(session, space)
+        except RagloomError as error:
+            if len(spaces) == 1:
+                raise
+            session.warn(f"{space.name}: not up to date: {error}")
+
+
+def _bring_up_to_date(session: Session, space: Space) -> None:
     from ragloom.cli._refresh import refresh, summary
     from ragloom.errors import StoreLockedError
     from ragloom.snapshot import current_generation
@@ -123,17 +138,24 @@ def bring_up_to_date(session: Session, space: Space) -> None:
         session.warn(f"{number} of the files could not be indexed: 'ragloom index' says why")
 
 
-def _print_hits(session: Session, space: Space, result: SearchResult) -> None:
+def _print_hits(session: Session, spaces: Sequence[Space], result: SearchResult) -> None:
     from ragloom.cli._passages import line_of, lines_of, marker, shown_path
 
-    root = space.workspace.root
+    root = spaces[0].workspace.root
     if not is_terminal():
         for hit in result.hits:
             click.echo(line_of(hit, shown_path(hit.chunk.uri, root)))
         return
     from shutil import get_terminal_size
 
-    lexical = space.snapshot().lexical
+    from ragloom.snapshot import current_generation
+
+    if not result.hits:
+        return
+    # Words are told apart alike everywhere; a space in which nothing is indexed has no index to ask.
+    lexical = (
+        next(space for space in spaces if current_generation(space.directory)).snapshot().lexical
+    )
     mark = marker(lexical.query_terms(result.query), lexical.stems)
     width = min(get_terminal_size().columns, _WIDEST)
     for number, hit in enumerate(result.hits):

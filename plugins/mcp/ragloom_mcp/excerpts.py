@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
 from ragloom import Source, SourceError, Space
-from ragloom.loading import load_document
-from ragloom.walking import is_secret, read_regular, resolve_roots
+from ragloom.loading import load_document, loader_for
+from ragloom.screening import is_secret
+from ragloom.walking import read_regular, resolve_roots
 
 __all__ = ["LINES_AT_ONCE", "Excerpt", "excerpt"]
 
@@ -56,7 +59,7 @@ def excerpt(space: Space, path: str, start_line: int = 1, end_line: int | None =
         raise SourceError(f"{path!r} is not an indexed file of {space.name!r}")
     root = space.workspace.root
     try:
-        real = (root / path).resolve(strict=True)
+        real = Path(os.path.realpath(root / path, strict=True))
         allowed = [place.path for place in resolve_roots(space.settings.sources, root)]
         if not any(real == place or place in real.parents for place in allowed):
             raise SourceError(f"{path!r} leads outside the sources of {space.name!r}")
@@ -65,9 +68,7 @@ def excerpt(space: Space, path: str, start_line: int = 1, end_line: int | None =
         content = read_regular(real)
     except OSError as error:
         raise SourceError(f"{path!r} cannot be read: {error.strerror or error}") from error
-    loader = space.loaders.get(real.suffix.lower())
-    if loader is None:
-        raise SourceError(f"{path!r}: no loader reads this kind of file")
+    loader = loader_for(path, space.loaders)
     document = load_document(Source(uri=path, path=real), content, loader)
     lines = _LINE.findall(document.text if document.extracted else document.prefix + document.text)
     last = min(len(lines), start_line + LINES_AT_ONCE - 1)

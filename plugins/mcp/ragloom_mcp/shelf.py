@@ -9,6 +9,7 @@ from threading import Lock
 from typing import cast
 
 from ragloom import ConfigError, Space, Workspace
+from ragloom.asking import share_models
 from ragloom.spelling import did_you_mean
 
 __all__ = ["Shelf", "agent_shelf", "space_shelf", "workspace_shelf"]
@@ -39,34 +40,31 @@ class Shelf:
         """The names, sorted."""
         return sorted(self._names())
 
-    def space(self, name: str = "") -> Space:
-        """A space by its name; the same object each time. Empty for the only one.
+    def spaces(self, name: str = "") -> list[Space]:
+        """The space of that name, or without one all of them.
 
         Raises:
-            ConfigError: There is none of that name, or there are several to choose from.
+            ConfigError: There is none of that name, or none at all.
+        """
+        names = [name] if name else self.names()
+        if not names:
+            raise ConfigError("nothing is indexed here yet: run 'ragloom index'")
+        return [self.space(one) for one in names]
+
+    def space(self, name: str) -> Space:
+        """A space by its name; the same object each time.
+
+        Raises:
+            ConfigError: There is none of that name.
         """
         names = self.names()
-        if not name:
-            if len(names) == 1:
-                name = names[0]
-            elif not names:
-                raise ConfigError("nothing is indexed here yet: run 'ragloom index'")
-            else:
-                raise ConfigError(f"there are several spaces, name one: {', '.join(names)}")
         if name not in names:
             raise ConfigError(f"no space is called {name!r}{_nearest(name, names)}")
         with self._opening:
             if name not in self._opened:
-                self._opened[name] = self._share_model(self._open_space(name))
+                self._opened[name] = self._open_space(name)
+                share_models([*self._opened.values()])
             return self._opened[name]
-
-    def _share_model(self, space: Space) -> Space:
-        """Give a space the model of another one that asks for the same, so that it is in memory once."""
-        for other in self._opened.values():
-            if other.settings.embedder == space.settings.embedder:
-                space.embedder = other.embedder
-                break
-        return space
 
 
 def workspace_shelf(workspace: Workspace) -> Shelf:

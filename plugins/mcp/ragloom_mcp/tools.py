@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import cast
 
-from ragloom import Citation, ConfigError, Context, Hit, Json, SearchResult, Space
+from ragloom import (
+    Citation,
+    ConfigError,
+    Context,
+    Hit,
+    Json,
+    RagloomError,
+    SourceError,
+    Space,
+)
+from ragloom.asking import holder, search
 from ragloom.spelling import counted
 from ragloom_mcp.excerpts import LINES_AT_ONCE, excerpt
 from ragloom_mcp.shelf import Shelf
@@ -81,39 +92,41 @@ def _short(message: str) -> str:
 
 
 def _rag_search(shelf: Shelf, arguments: Mapping[str, Json]) -> Answer:
-    space = shelf.space(cast("str", arguments.get("space", "")))
-    result = space.search(
-        cast("str", arguments["query"]), top_k=cast("int | None", arguments.get("top_k"))
+    spaces = shelf.spaces(cast("str", arguments.get("space", "")))
+    result = search(
+        spaces,
+        cast("str", arguments["query"]),
+        top_k=cast("int | None", arguments.get("top_k")),
     )
+    holders = [holder(spaces, hit) or spaces[0] for hit in result.hits]
+    citations = tuple(map(_citation, result.hits, holders))
     # The same text as the agents' own rag_search: its formatter is found by name, as any other.
-    text = space.workspace.host.formatter("results").render(_context(space, result))
+    formatter = spaces[0].workspace.host.formatter("results")
+    text = formatter.render(Context(citations=citations, hits=result.hits, reason=result.reason))
     structured: dict[str, Json] = {
-        "space": space.name,
+        "space": result.space,
         "generation": result.generation,
         "reason": result.reason,
-        "hits": [_hit(hit) for hit in result.hits],
+        "hits": [_hit(hit, space) for hit, space in zip(result.hits, holders, strict=True)],
     }
     return Answer(text=text, structured=structured)
 
 
-def _context(space: Space, result: SearchResult) -> Context:
-    citations = tuple(
-        Citation(
-            path=hit.chunk.uri,
-            file=space.workspace.root / hit.chunk.uri,
-            lines=hit.chunk.lines,
-            relevance=hit.relevance,
-            text=hit.chunk.text,
-            headings=hit.chunk.headings,
-        )
-        for hit in result.hits
+def _citation(hit: Hit, space: Space) -> Citation:
+    return Citation(
+        path=hit.chunk.uri,
+        file=space.workspace.root / hit.chunk.uri,
+        lines=hit.chunk.lines,
+        relevance=hit.relevance,
+        text=hit.chunk.text,
+        headings=hit.chunk.headings,
     )
-    return Context(citations=citations, hits=result.hits, reason=result.reason)
 
 
-def _hit(hit: Hit) -> dict[str, Json]:
+def _hit(hit: Hit, space: Space) -> dict[str, Json]:
     chunk = hit.chunk
     return {
+        "space": space.name,
         "path": chunk.uri,
         "start_line": chunk.lines.start,
         "end_line": chunk.lines.end,
@@ -144,9 +157,10 @@ def _list_spaces(shelf: Shelf, _arguments: Mapping[str, Json]) -> Answer:
 
 
 def _read_source(shelf: Shelf, arguments: Mapping[str, Json]) -> Answer:
+    path = cast("str", arguments["path"])
     found = excerpt(
-        shelf.space(cast("str", arguments.get("space", ""))),
-        cast("str", arguments["path"]),
+        _holding(shelf.spaces(cast("str", arguments.get("space", ""))), path),
+        path,
         cast("int", arguments.get("start_line", 1)),
         cast("int | None", arguments.get("end_line")),
     )
@@ -160,6 +174,21 @@ def _read_source(shelf: Shelf, arguments: Mapping[str, Json]) -> Answer:
     return Answer(text=found.text, structured=structured)
 
 
+def _holding(spaces: Sequence[Space], path: str) -> Space:
+    """The first of the spaces in which a file is indexed.
+
+    Raises:
+        SourceError: None of several has it.
+    """
+    for space in spaces:
+        with suppress(RagloomError):
+            if path in space.snapshot().files:
+                return space
+    if len(spaces) == 1:
+        return spaces[0]  # and what reads it says what is wrong
+    raise SourceError(f"{path!r} is not an indexed file of any space")
+
+
 def _schema(properties: Mapping[str, Json], *required: str) -> Mapping[str, Json]:
     return {
         "type": "object",
@@ -171,7 +200,7 @@ def _schema(properties: Mapping[str, Json], *required: str) -> Mapping[str, Json
 
 _SPACE: Json = {
     "type": "string",
-    "description": "The index to use, as list_spaces names it; not needed where there is only one.",
+    "description": "The index to use, as list_spaces names it; all of them by default.",
 }
 _LINE: Json = {"type": "integer", "minimum": 1, "maximum": _MOST_LINES}
 

@@ -38,15 +38,43 @@ def test_the_whole_workspace_is_the_default_space(run):
     assert "default" == json.loads(run("search", "logging", "--json").stdout)["space"]
 
 
-def test_every_declared_space_is_indexed_and_one_has_to_be_chosen_to_search(run, workspace):
+def test_every_declared_space_is_indexed_and_all_are_asked_as_one(run, workspace):
     (workspace / "ragloom.yaml").write_text(DECLARED)
     lines = run("index", "--json").stdout.splitlines()
     assert ["logs", "reviews"] == [json.loads(line)["space"] for line in lines]
-    result = run("search", "logging")
-    assert (2, "") == (result.exit_code, result.stdout)
-    assert "choose one by --space NAME or by its PATHs: logs, reviews" in result.stderr
+    found = json.loads(run("search", "logging a review", "-k", "20", "--json").stdout)
+    assert "logs, reviews" == found["space"]
+    assert {"observability", "code-reviews"} == {hit["path"].split("/")[1] for hit in found["hits"]}
+    relevances = [hit["relevance"] for hit in found["hits"]]
+    assert sorted(relevances, reverse=True) == relevances
+    context = json.loads(run("context", "logging a review", "-k", "20", "--json").stdout)
+    assert {hit["path"] for hit in found["hits"]} == {one["path"] for one in context["citations"]}
     for arguments in (("--space", "logs"), ("docs/observability",)):
         assert "logs" == json.loads(run("search", "logging", "--json", *arguments).stdout)["space"]
+
+
+def test_where_one_space_cannot_be_indexed_the_others_answer(run, workspace):
+    (workspace / "ragloom.yaml").write_text(f"{DECLARED}  gone: {{sources: [nowhere]}}\n")
+    result = run("search", "logging", "--json")
+    assert 0 == result.exit_code, result.stderr
+    found = json.loads(result.stdout)
+    assert "logs, reviews" == found["space"]
+    assert "nothing is indexed in 'gone' yet: run 'ragloom index'" == found["reason"]
+    assert found["hits"]
+    assert (
+        "warning: gone: not up to date: nowhere: there is no such file or folder" in result.stderr
+    )
+    for command in ("search", "context"):
+        alone = run(command, "logging", "--space", "gone")
+        assert (1, "") == (alone.exit_code, alone.stdout)
+
+
+def test_what_takes_one_space_has_it_chosen(run, workspace):
+    (workspace / "ragloom.yaml").write_text(DECLARED)
+    run("index")
+    result = run("explain", "logging")
+    assert (2, "") == (result.exit_code, result.stdout)
+    assert "choose one by --space NAME or by its PATHs: logs, reviews" in result.stderr
 
 
 @pytest.mark.parametrize("command", [("index",), ("search", "x"), ("status",), ("repair",)])
@@ -94,3 +122,115 @@ def test_the_same_paths_may_hold_nothing_any_more(run, workspace):
     assert "kb: 0 files (15 removed)" in run("index", "docs", "--space", "kb").stdout
     assert "kb: 0 files (nothing changed)" in run("index", "--space", "kb").stdout
     assert 0 == run("index", "docs").exit_code
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("search", "x", "--chunker", "headin"), "--chunker: no chunker is called 'headin'"),
+        (("search", "x", "--store", "sqlit"), "--store: no store is called 'sqlit'"),
+        (("index", "--embedder", "onx"), "--embedder: no embedder is called 'onx'"),
+        (("search", "x", "--reranker", "onnx"), "--reranker: reranker 'onnx': option 'model' is"),
+        (("context", "x", "--format", "txt"), "--format: no formatter is called 'txt'"),
+    ],
+)
+def test_a_part_that_an_option_names_wrongly_is_blamed_on_the_option(run, arguments, message):
+    result = run(*arguments)
+
+    assert result.exit_code == 1
+    assert f"error: {message}" == result.stderr.splitlines()[-1][: len(f"error: {message}")]
+
+
+def stores(run):
+    return [status["store"] for status in json.loads(run("status", "--json").stdout)]
+
+
+def test_a_part_that_an_option_names_stays_where_the_settings_name_none(run, monkeypatch):
+    monkeypatch.delenv("RAGLOOM_STORE")
+    first = run("index", "docs", "--store", "file", "--chunker", "heading")
+    assert "the store is 'file' from now on\n" in first.stderr
+    (name,) = spaces(run)
+
+    assert "" == run("index", "docs").stderr
+    assert "" == run("search", "logging", "docs").stderr
+    assert "" == run("search", "logging", "docs", "--space", name).stderr
+    assert ["file"] == stores(run)
+
+    changed = run("index", "docs", "--store", "sqlite")
+    assert f"{name}: the store is 'sqlite' from now on\n" in changed.stderr
+    assert f"{name}: kept in another store before; 'sqlite' is filled" in changed.stderr
+    assert ["sqlite"] == stores(run)
+    assert 0 == json.loads(run("index", "docs", "--full", "--json").stdout)["chunks"]["embedded"]
+
+
+def test_a_part_that_an_option_names_is_for_one_run_where_the_settings_name_another(run):
+    run("index", "docs", "--store", "file")
+
+    once = run("index", "docs", "--store", "file")
+    assert "--store file is for this run only: RAGLOOM_STORE says 'sqlite'\n" in once.stderr
+    assert ["sqlite"] == stores(run)
+    back = run("index", "docs")
+    assert "kept in another store before; 'sqlite' is filled from the index\n" in back.stderr
+    assert "" == run("index", "docs").stderr
+
+
+def test_settings_go_before_what_an_option_named_once(run, workspace, monkeypatch):
+    monkeypatch.delenv("RAGLOOM_STORE")
+    run("index", "docs", "--store", "file")
+    (workspace / "ragloom.yaml").write_text("store: sqlite\n", "utf-8")
+
+    assert ["sqlite"] == stores(run)
+
+
+def test_it_is_said_that_another_embedder_embeds_all_again(run, monkeypatch):
+    run("index", "docs")
+    (name,) = spaces(run)
+    monkeypatch.setenv("RAGLOOM_EMBEDDER_DIMENSION", "32")
+
+    again = run("index", "docs")
+
+    said = f"{name}: made with another embedder before; 'hashing' embeds all again\n"
+    assert said == again.stderr[: len(said)]
+    assert "" == run("index", "docs").stderr
+
+
+def test_options_go_with_the_part_that_is_named_again(run, workspace, monkeypatch):
+    monkeypatch.setenv("RAGLOOM_STORE_PATH", str(workspace / "kept.db"))
+    run("index", "docs", "--store", "sqlite")
+    assert (workspace / "kept.db").is_file()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        (("index", "loop"), "there is no such file or folder"),
+        (("search", "x", "loop"), "there is no such file or folder"),
+        (("index", "-C", "loop"), "there is no such folder"),
+        (("config", "-C", "loop"), ""),
+        (("explain", "x", "--expect", "loop"), ""),
+        (("chunks", "loop"), "loop"),
+    ],
+)
+def test_a_loop_of_links_is_a_path_that_does_not_exist(run, workspace, arguments, what):
+    run("index", "docs")
+    (workspace / "loop").symlink_to("loop")
+
+    result = run(*arguments)
+
+    assert "bug" not in result.stderr
+    assert (bool(what), True) == (result.exit_code > 0, what in result.stderr)
+
+
+@pytest.mark.parametrize("name", ["a\nb", "a\x1b[31m", "a ", " a", "\udcff", "", "a\0b"])
+def test_a_name_that_would_steer_a_terminal_names_no_space(run, name):
+    result = run("index", "docs", "--space", name)
+    assert (1, 1) == (result.exit_code, result.stderr.count("\n"))
+    assert "cannot name a space" in result.stderr
+
+
+@pytest.mark.parametrize("command", ["search", "explain", "context"])
+def test_any_number_of_hits_may_be_asked_for(run, command):
+    run("index", "docs")
+    result = run(command, "logging", "-k", "1" + "0" * 30)
+    assert 0 == result.exit_code
+    assert result.stdout

@@ -18,6 +18,7 @@ pytest.importorskip("mcp")
 import anyio
 from mcp import Client, MCPError, StdioServerParameters
 
+from ragloom import asking
 from ragloom_mcp.server import listen, make_server
 from ragloom_mcp.shelf import space_shelf, workspace_shelf
 from ragloom_mcp.tools import TOOLS
@@ -89,6 +90,20 @@ def test_nothing_relevant_is_an_answer(workspace):
     talk(make_server(space_shelf(workspace, "docs")), conversation)
 
 
+def test_without_a_space_all_are_asked(workspace):
+    async def conversation(client):
+        places = set()
+        for query in ("how to copy a bucket", "how to restart the gateway"):
+            found = (await client.call_tool("rag_search", {"query": query})).structured_content
+            assert found["space"] == "docs, runbooks"
+            places |= {(hit["space"], hit["path"]) for hit in found["hits"]}
+        assert places == {("docs", "docs/s3.md"), ("runbooks", "ops/restart.md")}
+        read = await client.call_tool("read_source", {"path": "ops/restart.md"})
+        assert read.content[0].text.startswith("# Restart\n")
+
+    talk(make_server(workspace_shelf(workspace)), conversation)
+
+
 WRONG = [
     ("rag_search", {}, "rag_search: 'query' is a required property"),
     ("rag_search", {"query": 3}, "rag_search: query: 3 is not of type 'string'"),
@@ -96,7 +111,7 @@ WRONG = [
     ("rag_search", {"query": "a", "top_k": 0}, "rag_search: top_k: 0 is less than the minimum"),
     ("rag_search", {"query": "a", "top_k": "3"}, "rag_search: top_k: '3' is not of type 'integer'"),
     ("rag_search", {"query": "a", "limit": 3}, "rag_search: Additional properties"),
-    ("rag_search", {"query": "a"}, "there are several spaces, name one: docs, runbooks"),
+    ("read_source", {"path": "../a"}, "'../a' is not an indexed file of any space"),
     ("rag_search", {"query": "a", "space": "x"}, "no space is called 'x'"),
     ("read_source", {"path": "../a", "space": "docs"}, "'../a' is not an indexed file of 'docs'"),
     ("read_source", {"path": "docs/s3.md", "start_line": 0}, "read_source: start_line: 0 is less"),
@@ -154,7 +169,7 @@ def test_what_nobody_foresaw_is_told_to_the_model_and_logged(workspace, monkeypa
         assert answer.content[0].text == "rag_search failed: TypeError: two lines"
 
     shelf = workspace_shelf(workspace)
-    monkeypatch.setattr(shelf.space("docs"), "search", fail)
+    monkeypatch.setattr("ragloom_mcp.tools.search", fail)
     talk(make_server(shelf), conversation)
     assert [record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == [
         "rag_search failed: TypeError: two lines"
@@ -197,7 +212,7 @@ def test_a_call_that_takes_too_long_is_given_up(workspace, monkeypatch):
         assert answer.content[0].text == "rag_search gave no answer within 0.05 s"
 
     shelf = workspace_shelf(workspace)
-    monkeypatch.setattr(shelf.space("docs"), "search", search)
+    monkeypatch.setattr("ragloom_mcp.tools.search", search)
     try:
         talk(make_server(shelf, timeout=0.05), conversation)
         assert not ended.is_set()  # it was given up while it went on
@@ -207,11 +222,10 @@ def test_a_call_that_takes_too_long_is_given_up(workspace, monkeypatch):
 
 def test_a_call_that_is_stuck_keeps_no_other_waiting(workspace, monkeypatch):
     over = threading.Event()
-    search = workspace.space("docs").search
 
     def stuck(*arguments, **options):
         over.wait(60)
-        return search(*arguments, **options)
+        return asking.search(*arguments, **options)
 
     async def conversation(client):
         query = {"query": "copy a bucket", "space": "docs"}
@@ -233,7 +247,7 @@ def test_a_call_that_is_stuck_keeps_no_other_waiting(workspace, monkeypatch):
         assert FOUND.match(answer.content[0].text)
 
     shelf = workspace_shelf(workspace)
-    monkeypatch.setattr(shelf.space("docs"), "search", stuck)
+    monkeypatch.setattr("ragloom_mcp.tools.search", stuck)
     try:
         talk(make_server(shelf, timeout=3), conversation)  # the others answer in it
     finally:

@@ -32,8 +32,8 @@ def test_every_space_of_the_workspace(workspace):
     shelf = workspace_shelf(workspace)
 
     assert shelf.names() == ["docs", "runbooks"]
-    with pytest.raises(ConfigError, match="several spaces, name one: docs, runbooks"):
-        shelf.space()
+    assert [space.name for space in shelf.spaces()] == ["docs", "runbooks"]
+    assert shelf.spaces("docs") == [shelf.space("docs")]
     with pytest.raises(ConfigError, match="no space is called 'doc'; did you mean 'docs'"):
         shelf.space("doc")
     assert shelf.space("docs") is shelf.space("docs")
@@ -43,7 +43,7 @@ def test_every_space_of_the_workspace(workspace):
 def test_one_space_and_no_other(workspace):
     shelf = space_shelf(workspace, "docs")
 
-    assert (shelf.names(), shelf.space().name) == (["docs"], "docs")
+    assert (shelf.names(), shelf.spaces()) == (["docs"], [shelf.space("docs")])
     with pytest.raises(ConfigError, match="no space is called 'runbooks'"):
         shelf.space("runbooks")
     with pytest.raises(ConfigError, match="no space is called 'dcs'; did you mean 'docs'"):
@@ -76,7 +76,7 @@ def test_a_space_is_served_whatever_its_name(name, workspace):
 
     assert workspace_shelf(workspace).names() == ["docs", name, "runbooks"]
     assert workspace_shelf(workspace).space(name).name == name
-    assert len(space_shelf(workspace, name).space().snapshot()) == 1
+    assert len(space_shelf(workspace, name).space(name).snapshot()) == 1
 
 
 def test_two_spaces_of_one_name_are_refused(project, plugins):
@@ -108,10 +108,11 @@ def test_a_space_that_appears_is_served(project, plugins):
 
 def test_an_agents_documents_and_no_others(workspace, project):
     shelf = agent_shelf(workspace, "storage")
-    shelf.space().index()
+    (space,) = shelf.spaces()
+    space.index()
 
     assert shelf.names() == ["storage"]
-    hits = shelf.space().search("start a virtual machine or copy a bucket", min_relevance=0).hits
+    hits = space.search("start a virtual machine or copy a bucket", min_relevance=0).hits
     assert {hit.chunk.uri for hit in hits} == {"docs/s3.md"}
     with pytest.raises(ConfigError, match="no agent with documents is called 'storge'; did you"):
         agent_shelf(workspace, "storge")
@@ -121,13 +122,13 @@ def test_an_agents_documents_and_no_others(workspace, project):
 
 def test_what_is_not_indexed_says_what_to_run(workspace, project, plugins):
     with pytest.raises(NotIndexedError, match="run 'ragloom agents index storage'"):
-        agent_shelf(workspace, "storage").space().search("bucket")
+        agent_shelf(workspace, "storage").space("storage").search("bucket")
 
     with (project / "ragloom.yaml").open("a", encoding="utf-8") as settings:
         settings.write("knowledge: {serve: true}\n")
     named = Workspace.open(project, host=plugins)
     with pytest.raises(NotIndexedError, match="run 'ragloom knowledge checkpoint'"):
-        space_shelf(named, "knowledge").space().search("bucket")
+        space_shelf(named, "knowledge").space("knowledge").search("bucket")
 
 
 def test_lines_are_letter_for_letter(workspace, project):
