@@ -84,7 +84,11 @@ class Journal:
             stream.flush()
             os.fsync(stream.fileno())
 
+    def settle(self) -> None:
+        """Forget the ids: the store is known to be right."""
+        self._touched.unlink(missing_ok=True)
+
     def clear(self) -> None:
         """Forget everything: a generation has been published."""
-        self._touched.unlink(missing_ok=True)
+        self.settle()
         self._embeddings.unlink(missing_ok=True)

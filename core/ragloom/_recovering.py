@@ -21,8 +21,8 @@ from ragloom.protocols import Embedder
 from ragloom.snapshot import (
     NewRow,
     Snapshot,
+    all_generations,
     current,
-    generations,
     keep_aside,
     last_meta,
     point_at,
@@ -58,33 +58,29 @@ class Recovery:
         """The generation that answers, compared with its checksums; None where there is none.
 
         Raises:
-            StoreDamagedError: It is not whole.
+            StoreDamagedError: It is not whole, or it is gone.
         """
-        found = generations(self._directory)
-        if not found:
+        directory = self._answering()
+        if directory is None:
             return None
-        snapshot = Snapshot(found[0])
-        snapshot.check()
-        return snapshot
+        if not directory.is_dir():
+            message = f"{directory} is gone"
+            raise StoreDamagedError(message)
+        return _checked(directory)
 
     def whole(self, *, timeout: float) -> Snapshot | None:
         """The generation to go on from; None where everything is to be read from the files.
 
-        A damaged pointer is written again. A damaged generation is kept aside, and is made again from the
-        store; where the store holds nothing of it, the one before it takes its place.
+        A damaged pointer is written again. A generation that is damaged, which is kept aside, or gone is
+        made again from the store; where the store holds nothing of it, the one before it takes its place.
         """
         with suppress(StoreDamagedError):
             snapshot = self.opened()
             if snapshot is None or current(self._directory) == snapshot.directory:
                 return snapshot
         with space_lock(self._directory, timeout=timeout):
-            try:
-                snapshot = self.opened()  # another run may have made it again
-            except StoreDamagedError as error:
-                self._keep_aside(error)
-            else:
-                if snapshot is not None:
-                    point_at(snapshot.directory)
+            snapshot, lost = self._found()
+            if not lost:
                 return snapshot
             try:
                 snapshot = self._from_store()
@@ -106,19 +102,39 @@ class Recovery:
         """
         self._directory.mkdir(parents=True, exist_ok=True)
         with space_lock(self._directory, timeout=timeout):
-            snapshot = None
-            try:
-                snapshot = self.opened()
-            except StoreDamagedError as error:
-                self._keep_aside(error)
-            if snapshot is not None:
-                point_at(snapshot.directory)
-            elif (made := self._from_store()) is not None:
-                return len(made)
-            elif (snapshot := self._older()) is None:
+            snapshot, lost = self._found()
+            if lost or snapshot is None:
+                if (made := self._from_store()) is not None:
+                    return len(made)
+                snapshot = self._older()
+            if snapshot is None:
                 message = f"the store of {self._name!r} holds nothing: index its files again"
                 raise NotIndexedError(message)
-            return self._writer.rebuild(snapshot)
+            journal = Journal(self._directory, snapshot.meta.dimension)
+            journal.touch(())  # killed, the next run looks at what the store holds
+            chunks = self._writer.rebuild(snapshot)
+            journal.settle()
+            return chunks
+
+    def _answering(self) -> Path | None:
+        """The generation that ``CURRENT`` names, there or not; the newest where it names none."""
+        newest = next(iter(all_generations(self._directory)), None)
+        return current(self._directory) or newest
+
+    def _found(self) -> tuple[Snapshot | None, bool]:
+        """The generation that answers, with ``CURRENT`` naming it, and whether there was one that is lost.
+
+        What is damaged is kept aside. ``CURRENT`` goes on naming it, so that the next run knows if this
+        one is killed.
+        """
+        try:
+            snapshot = self.opened()  # another run may have made it again
+        except StoreDamagedError as error:
+            self._keep_aside(self._answering(), error)
+            return None, True
+        if snapshot is not None:
+            point_at(snapshot.directory)
+        return snapshot, False
 
     def _from_store(self) -> Snapshot | None:
         """Publish what the store holds of one model; None where that is nothing.
@@ -126,14 +142,19 @@ class Recovery:
         The store does not know the files' fingerprints, so the next run compares their content.
         """
         meta = last_meta(self._directory)
-        dimension = self._embedder.dimension if meta is None else meta.dimension
+        last = None if meta is None else meta.embedder
+        now = self._embedder.fingerprint
+        dimension = self._embedder.dimension
+        if meta is not None and last != now:
+            dimension = meta.dimension
         stored = self._writer.read(dimension)
-        models = [] if meta is None else [meta.embedder]
-        for embedder in (*models, self._embedder.fingerprint):
+        for embedder in (now,) if last is None else (last, now):
+            # Rows of the first versions have no key: they are of the model that wrote the generation.
+            trusted = "" if embedder == last else None
             rows = [
-                NewRow(chunk=replace(chunk, key=""), key=chunk.key, vector=vector)
+                NewRow(chunk=replace(chunk, key=""), key=key, vector=vector)
                 for chunk, vector in stored
-                if chunk.key == embedding_key(chunk, embedder)
+                if chunk.key in ((key := embedding_key(chunk, embedder)), trusted)
             ]
             if rows:
                 self._publish(rows, embedder, dimension)
@@ -142,17 +163,15 @@ class Recovery:
 
     def _older(self) -> Snapshot | None:
         """Have the newest generation that is whole answer again; None where none is."""
-        while True:
+        for directory in all_generations(self._directory):
             try:
-                snapshot = self.opened()
+                snapshot = _checked(directory)
             except StoreDamagedError as error:
-                self._keep_aside(error)
+                self._keep_aside(directory, error)
                 continue
-            if snapshot is None:
-                return None
-            point_at(snapshot.directory)
             # The store is not what this generation left: the next run must not take it to be.
             Journal(self._directory, snapshot.meta.dimension).touch(())
+            point_at(directory)
             made = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(snapshot.meta.created))
             _LOG.warning(
                 "%s: the store holds nothing of what was lost: generation %d of %s answers again, "
@@ -162,12 +181,14 @@ class Recovery:
                 made,
             )
             return snapshot
+        return None
 
-    def _keep_aside(self, error: StoreDamagedError) -> None:
-        """Keep the first of the generations aside, which is damaged, if it has not gone meanwhile."""
-        found = generations(self._directory)
-        kept = f"kept as {keep_aside(found[0])}" if found else "gone"
-        _LOG.warning("%s: %s; %s", self._name, str(error).partition(": index again")[0], kept)
+    def _keep_aside(self, directory: Path | None, error: StoreDamagedError) -> None:
+        """Keep a damaged generation aside, if it is there."""
+        kept = ""
+        if directory is not None and directory.is_dir():
+            kept = f"; kept as {keep_aside(directory)}"
+        _LOG.warning("%s: %s%s", self._name, str(error).partition(": index again")[0], kept)
 
     def _publish(self, rows: list[NewRow], embedder: str, dimension: int) -> None:
         counts = Counter(row.chunk.uri for row in rows)
@@ -193,3 +214,10 @@ class Recovery:
             embedder=embedder,
             store=self._store,
         )
+
+
+def _checked(directory: Path) -> Snapshot:
+    """A generation, compared with its checksums."""
+    snapshot = Snapshot(directory)
+    snapshot.check()
+    return snapshot

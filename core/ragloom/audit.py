@@ -31,6 +31,7 @@ from typing import Literal, cast
 from ragloom._options import build
 from ragloom.config import Settings, user_path
 from ragloom.errors import ConfigError
+from ragloom.parts import placed
 from ragloom.types import Hit, Json
 
 __all__ = ["AuditLog", "AuditSettings", "audit_settings", "read_log"]
@@ -81,12 +82,13 @@ def audit_settings(settings: Settings) -> AuditSettings:
         ConfigError: A key is unknown, or a value is of the wrong type or out of range.
     """
     given = settings.extensions.get("audit")
-    place = settings.named("audit")
     if given is None:
         return AuditSettings()
     if not isinstance(given, Mapping):
-        raise ConfigError(f"{place}: expected a mapping such as {{queries: hash}}, found {given!r}")
-    return cast("AuditSettings", build(AuditSettings, given, part=place))
+        named = settings.named("audit")
+        raise ConfigError(f"{named}: expected a mapping such as {{queries: hash}}, found {given!r}")
+    with placed(settings.places("audit")):
+        return cast("AuditSettings", build(AuditSettings, given, part="audit"))
 
 
 class AuditLog:

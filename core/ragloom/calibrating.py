@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ragloom.errors import ConfigError
+from ragloom.replacing import replace_file
 from ragloom.types import Calibration, SearchResult
 
 __all__ = [
@@ -108,12 +109,8 @@ def fit_to_corpus(
 
 def write_calibration(directory: Path, embedder: str, calibration: Calibration) -> None:
     """Keep a calibration of a space for one model, in one step."""
-    path = directory / CALIBRATION_NAME
-    temporary = path.with_suffix(".tmp")
-    temporary.write_text(
-        json.dumps({"embedder": embedder, "calibration": asdict(calibration)}, indent=1), "utf-8"
-    )
-    temporary.replace(path)
+    kept = {"embedder": embedder, "calibration": asdict(calibration)}
+    replace_file(directory / CALIBRATION_NAME, json.dumps(kept, indent=1))
 
 
 def read_calibration(directory: Path, embedder: str) -> Calibration | None:

@@ -19,17 +19,16 @@ its options are kept for whoever names one on the command line.
 from __future__ import annotations
 
 import os
-import re
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import cast
 
-from ragloom.errors import ConfigError, MissingDependencyError, RagloomError
-from ragloom.spelling import did_you_mean, nearest
+from ragloom.errors import ConfigError
+from ragloom.parts import ENVIRONMENT, NONE, PARTS, Part
+from ragloom.spelling import did_you_mean
 from ragloom.types import Json
 from ragloom.yamlfile import YamlFile, read_yaml
 
@@ -42,52 +41,13 @@ __all__ = [
     "SpaceSettings",
     "check_space_name",
     "load_settings",
-    "misspelt_variables",
-    "placed",
     "user_path",
 ]
 
 CONFIG_NAME = "ragloom.yaml"
-PARTS = ("chunker", "embedder", "store", "reranker", "formatter")
-NONE = "none"
-"""The name that stands for no part at all, where there may be none."""
-
 MODES = ("hybrid", "rrf", "dense", "lexical")
-_ENVIRONMENT = "RAGLOOM_"
-_ALIKE = 0.75  # of a variable and a setting: 'TOPK' and 'TOP_K' are 0.89, 'TOKEN' and 'TOP_K' 0.6
 _DEFAULT = "default"
 _LONGEST_NAME = 80  # characters: a space names a folder, and its lock file beside it
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
-    """Which plugin's part to use, and its options.
-
-    Attributes:
-        name: Of the part.
-        options: What is set for it.
-        places: Where each option stands, for messages about it, and under ``""`` the part itself: a
-            file and line, a variable, or an option of a command.
-    """
-
-    name: str
-    options: Mapping[str, Json] = field(default_factory=dict)
-    places: Mapping[str, str] = field(default_factory=dict, compare=False)
-
-    def instead(self, name: str, place: str) -> Part:
-        """The part ``name``, which ``place`` names, with those options of this one that are meant for it.
-
-        They are if it is the same part, or ``none``, which is set up for whoever names one; otherwise
-        those of variables are, which are for any.
-        """
-        same = self.name in (name, NONE)
-        options = {
-            option: value
-            for option, value in self.options.items()
-            if same or self.places.get(option, "").startswith(_ENVIRONMENT)
-        }
-        places = {option: self.places[option] for option in options if option in self.places}
-        return Part(name=name, options=options, places={**places, "": place})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,35 +169,6 @@ def load_settings(
     )
 
 
-def misspelt_variables(
-    environment: Mapping[str, str], known: Collection[str] = ()
-) -> Mapping[str, str]:
-    """Variables that no setting has, and the one that each is likely to mean; both with ``RAGLOOM_``.
-
-    Those that resemble no setting are taken for a plugin's, as are those that begin with its name.
-
-    Args:
-        environment: The variables.
-        known: Names of plugins.
-    """
-    owners = {name.upper() for name in (*known, *EXTENSIONS)}
-    legal = [one.name.upper() for one in fields(SpaceSettings)]
-    parts = [part.upper() for part in PARTS]
-    found: dict[str, str] = {}
-    for variable in sorted(environment):
-        name = variable.removeprefix(_ENVIRONMENT)
-        head, _, option = name.partition("_")
-        if name == variable or name in legal or head in {*parts, *owners}:
-            continue
-        # Of two words the first may be a part, and the second is then its option.
-        meant = nearest(name, [*legal, "DISABLED_PLUGINS"], cutoff=_ALIKE)
-        if option and (part := nearest(head, parts, cutoff=_ALIKE)):
-            meant = f"{part}_{option}"
-        if meant and meant != name:
-            found[variable] = _ENVIRONMENT + meant
-    return found
-
-
 def check_space_name(name: str, place: str = "") -> None:
     """Refuse a name that no folder can have.
 
@@ -276,32 +207,6 @@ def user_path(text: str) -> Path:
         raise ValueError("a path that begins with no user's name, or a known one's") from error
 
 
-@contextmanager
-def placed(places: Mapping[str, str]) -> Iterator[None]:
-    """Begin what is said of a setting with where it stands.
-
-    That is the line of the first option that the message names, or else of the part.
-
-    Args:
-        places: As :attr:`Part.places`.
-
-    Raises:
-        RagloomError: As raised inside.
-    """
-    try:
-        yield
-    except MissingDependencyError:
-        raise  # no setting is wrong
-    except RagloomError as error:
-        said = str(error)
-        found = {name: re.search(rf"\b{re.escape(name)}\b", said) for name in places if name}
-        named = [(match.start(), name) for name, match in found.items() if match]
-        place = places.get(min(named)[1] if named else "")
-        if place is not None:
-            error.args = (f"{place}: {said}",)
-        raise
-
-
 def _apply(
     settings: SpaceSettings,
     values: Mapping[str, Json],
@@ -330,7 +235,7 @@ def _from_environment(
     settings: SpaceSettings, environment: Mapping[str, str], origins: dict[str, str]
 ) -> SpaceSettings:
     for known in fields(SpaceSettings):
-        name = _ENVIRONMENT + known.name.upper()
+        name = ENVIRONMENT + known.name.upper()
         if name in environment:
             try:
                 parsed = _parsed(known.name, environment[name], partial(_itself, name))
@@ -340,7 +245,7 @@ def _from_environment(
             settings = _set(settings, known.name, parsed)
             origins[known.name] = name
     for part in PARTS:
-        prefix = f"{_ENVIRONMENT}{part.upper()}_"
+        prefix = f"{ENVIRONMENT}{part.upper()}_"
         options = {
             variable.removeprefix(prefix).lower(): cast("Json", value)
             for variable, value in sorted(environment.items())

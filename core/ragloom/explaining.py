@@ -17,7 +17,8 @@ from ragloom.context import build_context
 from ragloom.errors import NotIndexedError
 from ragloom.filters import matches
 from ragloom.relevance import WordEvidence, check_gate, word_evidence
-from ragloom.searching import Ranking, ranked_hits, scale
+from ragloom.screening import ending_of
+from ragloom.searching import Ranking, examined, ranked_hits, scale
 from ragloom.spelling import counted
 from ragloom.types import Condition, Hit
 
@@ -110,7 +111,7 @@ def explain(
     calibration = scale(ranking, embedder, None if lexical else space.calibration())
     hits = ranked_hits(space.snapshot(), ranking, embedder, calibration)
     explained = _explained(space, ranking, hits, top_k=top_k, gate=gate)
-    head = list(islice(explained, 2 * top_k))
+    head = list(islice(explained, min(2 * top_k, len(ranking.rows))))
     if max_tokens is not None:
         head = _packed(space, head, max_tokens)
     uri = None if expect is None else _uri(space, expect)
@@ -150,6 +151,8 @@ def _explained(
             verdict = f"below the gate: relevance {hit.relevance:.2f}, {gate:.2f} is asked for"
         elif shown >= top_k:
             verdict = f"cut off: no more than {counted(top_k, 'hit')} asked for"
+        elif at >= (last := examined(top_k)):
+            verdict = f"too far behind: the first {last} are looked at for {counted(top_k, 'hit')}"
         else:
             verdict = SHOWN
             shown += 1
@@ -194,7 +197,7 @@ def _ranks(scores: npt.NDArray[np.float32]) -> list[int | None]:
 
 def _uri(space: Space, expect: str) -> str:
     root = space.workspace.root
-    for path in (root / expect, Path(expect).resolve()):
+    for path in (root / expect, Path(os.path.realpath(expect))):
         if path.exists():
             return os.path.relpath(path, root).replace(os.sep, "/")
     return expect.replace(os.sep, "/")
@@ -218,14 +221,14 @@ def _absence(space: Space, uri: str, where: Sequence[Condition]) -> str:
         )
     if not path.exists():
         return f"{uri} does not exist below {space.workspace.root}"
-    if path.suffix.lower() not in space.loaders:
-        ending = path.suffix or "a name without an ending"
-        return f"{uri} is not indexed: no loader reads {ending}"
+    if (ending := ending_of(path)) not in space.loaders:
+        return f"{uri} is not indexed: no loader reads {ending or 'a name without an ending'}"
     for found in space.walk():
         if found.source.uri == uri:
             return f"{uri} is not indexed: {found.left_out or found.problem or 'run ragloom index'}"
     roots = ", ".join(space.settings.sources)
     return (
         f"{uri} is not indexed: it is outside the sources ({roots}), hidden, ignored by .gitignore or "
-        ".ragloomignore, or left out by the settings 'include' and 'exclude'"
+        ".ragloomignore, left out by the settings 'include' and 'exclude', written by a tool for itself, "
+        "or data, and too large"
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["counted", "did_you_mean"]
+__all__ = ["counted", "did_you_mean", "nearest"]
 
 
 def counted(count: int, noun: str) -> str:
@@ -13,12 +13,19 @@ def counted(count: int, noun: str) -> str:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """``; did you mean 'loader'?`` with the known word nearest to ``word``, or nothing.
+    """``; did you mean 'loader'?`` with the :func:`nearest` of the known words, or nothing."""
+    found = nearest(word, known)
+    return f"; did you mean {found!r}?" if found else ""
 
-    Letter case is ignored. Nearness is :func:`difflib.get_close_matches` with its own cut-off, 0.6.
+
+def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
+    """The known word that is nearest to ``word``, or an empty string where none is near.
+
+    Letter case is ignored. Nearness, 0 to 1, is that of :func:`difflib.get_close_matches`, as is the
+    cut-off.
     """
     from difflib import get_close_matches
 
     folded = {candidate.casefold(): candidate for candidate in sorted(known)}
-    nearest = get_close_matches(word.casefold(), folded, n=1)
-    return f"; did you mean {folded[nearest[0]]!r}?" if nearest else ""
+    found = get_close_matches(word.casefold(), folded, n=1, cutoff=cutoff)
+    return folded[found[0]] if found else ""

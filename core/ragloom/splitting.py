@@ -36,6 +36,9 @@ _CHARACTERS_PER_TOKEN = 16
 """Most characters of a chunk for each token it may have. Prose has 4 to 5; a word-piece vocabulary reads
 a word of 60,000 letters as one unknown token, which would hide it all."""
 
+_AT_ONCE = 1_000_000  # characters: the tokens of 100 MB in one line would take 20 GB
+_SEAM = 10_000  # characters before that end among which a space is looked for
+
 _LINE_END = r"(?:\r\n|\n|\r)"
 _BLANK_LINES = re.compile(rf"{_LINE_END}(?:[^\S\r\n]*{_LINE_END})+")
 _LINES = re.compile(_LINE_END)
@@ -151,6 +154,15 @@ def sentences(text: str, start: int, end: int) -> list[int]:
 
 def _split_words(text: str, start: int, end: int, budget: Budget) -> list[Atom]:
     """Cut a range without usable boundaries between words, or inside a word longer than the budget."""
+    atoms: list[Atom] = []
+    while end - start > _AT_ONCE:
+        stop = between_words(text, start + _AT_ONCE - _SEAM, start + _AT_ONCE)
+        atoms += _cut_words(text, start, stop, budget)
+        start = stop
+    return atoms + _cut_words(text, start, end, budget)
+
+
+def _cut_words(text: str, start: int, end: int, budget: Budget) -> list[Atom]:
     part = text[start:end]
     token_starts = [token[0] for token in budget.counter.spans(part)]
     limit = max(budget.tokens, 1)

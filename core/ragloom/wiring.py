@@ -7,8 +7,9 @@ from functools import cached_property
 from pathlib import Path
 
 from ragloom._host import PluginHost
-from ragloom.config import NONE, Part, SpaceSettings, placed, user_path
+from ragloom.config import SpaceSettings, user_path
 from ragloom.errors import ConfigError
+from ragloom.parts import NONE, Part, placed
 from ragloom.protocols import Chunker, Embedder, Formatter, Loader, Reranker, Store
 from ragloom.types import Json
 from ragloom.walking import Found, resolve_roots, walk

@@ -58,7 +58,8 @@ def read_yaml(path: Path) -> YamlFile:
     try:
         text = path.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        message = f"{path}: cannot be read as UTF-8: {error}"
+        why = error.strerror if isinstance(error, OSError) else f"not UTF-8: {error}"
+        message = f"{path}: cannot be read: {why}"
         raise ConfigError(message) from error
     try:
         node = compose(text)

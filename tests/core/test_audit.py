@@ -9,7 +9,7 @@ import pytest
 
 from ragloom import Chunk, ConfigError, Hit, Lines, Span
 from ragloom.audit import AuditLog, AuditSettings, audit_settings, read_log
-from ragloom.config import Settings
+from ragloom.config import Settings, load_settings
 
 HIT = Hit(
     chunk=Chunk(
@@ -167,6 +167,14 @@ def test_settings():
 def test_wrong_settings_are_named(given, message):
     with pytest.raises(ConfigError, match=message):
         audit_settings(Settings(extensions={"audit": given}))
+
+
+def test_a_wrong_setting_is_named_with_its_line(tmp_path):
+    path = tmp_path / "ragloom.yaml"
+    path.write_text("audit:\n  queries: hash\n  keep: many\n", "utf-8")
+    with pytest.raises(ConfigError) as caught:
+        audit_settings(load_settings(tmp_path, environment={}))
+    assert f"{path}:3: audit: option 'keep' must be int, not 'many'" == str(caught.value)
 
 
 def test_the_log_may_lie_in_the_home_folder(tmp_path, monkeypatch):

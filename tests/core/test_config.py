@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
-from ragloom import ConfigError, Workspace
+from ragloom import ConfigError, RagloomError, Workspace
 from ragloom.config import Part, SpaceSettings, load_settings
 
 
@@ -56,6 +57,8 @@ def test_the_file_a_space_and_the_environment_override_in_this_order(tmp_path: P
         ("min_relevance: 1.5\n", "expected a number from 0 to 1, found 1.5"),
         ("rerank_depth: 0\n", "expected a whole number from 1, found 0"),
         ("reranker: {model: x}\n", "expected a part's name, or a mapping with 'name'"),
+        ("\nexclude: [a.md, '!']\n", "ragloom.yaml:2: exclude: expected a list of patterns"),
+        ("include: '[z-a].md'\n", "include: expected a list of patterns as .gitignore has them"),
         ("mode: fuzzy\n", "expected one of hybrid, rrf, dense, lexical, found 'fuzzy'"),
         ("sources: {a: b}\n", "expected a list of strings"),
         ("store: {path: x}\n", "expected a part's name, or a mapping with 'name'"),
@@ -126,6 +129,77 @@ def test_a_path_of_no_user_is_refused(tmp_path: Path, value: str) -> None:
     (tmp_path / "ragloom.yaml").write_text(f"store: {{name: sqlite, path: {value}}}", "utf-8")
     with pytest.raises(ConfigError, match=f"store 'sqlite'.*'path' must be .*, not '{value}'"):
         Workspace.open(tmp_path).space().new_store()
+
+
+@pytest.mark.parametrize(
+    ("text", "part", "message"),
+    [
+        (
+            "top_k: 3\nchunker: {name: heading, levels: [one]}",
+            "chunker",
+            "ragloom.yaml:2: chunker 'heading': option 'levels' must be a list of int, not ['one']",
+        ),
+        (
+            "chunker:\n  name: heading\n  levels: [9]",
+            "chunker",
+            "ragloom.yaml:3: heading: levels must be some of 1 to 6, not [9]",
+        ),
+        (
+            "chunker:\n  name: sentence\n  size: 9\n  overlp: 3",
+            "chunker",
+            "ragloom.yaml:4: chunker 'sentence': unknown option 'overlp'; did you mean 'overlap'?",
+        ),
+        ("\nstore: sqlit", "store", "ragloom.yaml:2: no store is called 'sqlit'; did you mean"),
+        (
+            "embedder:\n  threads: -1\n  name: onnx",
+            "embedder",
+            "ragloom.yaml:2: embedder 'onnx': max_tokens and threads must be 0 or more",
+        ),
+        (
+            "embedder:\n  name: onnx\n  model: no-such-folder",
+            "embedder",
+            "ragloom.yaml:3: model 'no-such-folder': no such folder",
+        ),
+        (
+            "reranker: onnx",
+            "reranker",
+            "ragloom.yaml:1: reranker 'onnx': option 'model' is missing",
+        ),
+        ("formatter: {name: text, x: 1}", "formatter", "ragloom.yaml:1: formatter 'text': unknown"),
+        ("loaders:\n  md: markdwn", "loaders", "ragloom.yaml:2: no loader is called 'markdwn'"),
+        (
+            "spaces:\n  default:\n    chunker: {name: heading}\nchunker: heading",
+            "chunker",
+            "RAGLOOM_CHUNKER_LEVELS: chunker 'heading': option 'levels' must be a list of int, not 'x'",
+        ),
+        (
+            "chunker: {name: heading, levels: x}",
+            "chunker",
+            "RAGLOOM_CHUNKER: no chunker is called 'headin'; did you mean 'heading'?",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_part_is_one_line_with_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, part: str, message: str
+) -> None:
+    pytest.importorskip("markdown_it")
+    pytest.importorskip("onnxruntime")
+    write(tmp_path, text)
+    variable = message.partition(":")[0]
+    if variable.startswith("RAGLOOM_"):
+        monkeypatch.setenv(variable, "x" if variable.endswith("LEVELS") else "headin")
+    space = Workspace.open(tmp_path).space()
+
+    with pytest.raises(RagloomError) as caught:
+        getattr(space, part)
+
+    said = str(caught.value).removeprefix(f"{tmp_path.resolve()}{os.sep}")
+    assert message == said[: len(message)]
+    assert "\n" not in said
+
+
+def test_where_a_part_was_set_makes_no_other_part_of_it() -> None:
+    assert Part(name="heading") == Part(name="heading", places={"": "ragloom.yaml:1"})
 
 
 @pytest.mark.parametrize("key", ["top_k", "rerank_depth", "min_relevance"])

@@ -85,3 +85,26 @@ def test_verify_proves_each_chunk(files: Path, space: Space) -> None:
         "logging.md": "the file has changed: the text is in line 3 now",
         "other.md": "the file is gone",
     }
+
+
+def test_what_is_shown_is_what_a_search_finds_however_far_behind(
+    files: Path, make_space: MakeSpace
+) -> None:
+    for number in range(60):
+        word = ("alpha", "beta")[number % 2]
+        (files / f"{number:02}.md").write_text(f"{word} " * 8, "utf-8")
+    (files / "both.md").write_text("alpha beta " + "other words " * 100, "utf-8")
+    space = make_space(mode="lexical")
+    space.index()
+
+    for top_k, far in ((5, ()), (20, ("both.md",))):
+        told = explain(space, "alpha beta", top_k=top_k, min_relevance=0.6, expect="both.md")
+        shown = [item.hit.chunk.uri for item in told.expected if item.verdict == "shown"]
+        found = space.search("alpha beta", top_k=top_k, min_relevance=0.6)
+
+        assert list(far) == shown == [hit.chunk.uri for hit in found.hits]
+    (late,) = explain(space, "alpha beta", min_relevance=0.6, expect="both.md").expected
+    assert (late.rank, late.verdict) == (
+        61,
+        "too far behind: the first 50 are looked at for 5 hits",
+    )

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from ragloom import SourceError
-from ragloom.walking import is_secret, read_regular, resolve_roots, walk
+from ragloom.screening import LARGEST_DATA, is_secret
+from ragloom.walking import read_regular, resolve_roots, walk
 
 
 def tree(folder: Path, files: dict[str, str]) -> None:
@@ -27,13 +28,14 @@ def found(
     sources: Sequence[str] = (".",),
     include: Sequence[str] = (),
     exclude: Sequence[str] = (),
+    endings: Sequence[str] = (),
 ) -> dict[str, str]:
     """What was found: uri to the reason why it was passed by, or nothing."""
     roots = resolve_roots(sources, folder)
     items = walk(
         roots,
         base=folder,
-        wanted=lambda name: name.endswith(".md"),
+        endings={".md", *endings},
         include=include,
         exclude=exclude,
     )
@@ -68,6 +70,14 @@ def test_nested_ignore_files_count_for_their_own_folder(tmp_path: Path, name: st
     assert list(found(tmp_path, ["docs"])) == ["docs/kept.tmp.md"]
 
 
+@pytest.mark.parametrize("line", ["!", "\\", "drafts\\", "[z-a].md"])
+def test_a_line_that_says_nothing_ignores_nothing(tmp_path: Path, line: str) -> None:
+    tree(tmp_path, {".gitignore": f"b.md\n{line}\nc.md\n", "a.md": "", "b.md": "", "c.md": ""})
+
+    assert list(found(tmp_path)) == ["a.md"]
+    assert found(tmp_path, [f"*/{line}"]) == {f"*/{line}": "no file to index matches"}
+
+
 def test_hidden_files_are_skipped(tmp_path: Path) -> None:
     tree(tmp_path, {".hidden.md": "", ".git/a.md": "", "a.md": ""})
 
@@ -88,6 +98,11 @@ def test_hidden_files_are_skipped(tmp_path: Path) -> None:
         "aws_credentials",
         "secrets.yaml",
         "client_secret.json",
+        "db-secrets.yml",
+        "application_default_credentials.json",
+        "passwords.csv",
+        "kubeconfig",
+        ".vault_pass",
         "prod.tfvars",
     ],
 )
@@ -98,7 +113,9 @@ def test_secrets_are_left_out_and_named(tmp_path: Path, name: str) -> None:
     assert is_secret(name.upper())
 
 
-@pytest.mark.parametrize("name", ["secrets.md", "environment.md", "keys.md", "credentials.md"])
+@pytest.mark.parametrize(
+    "name", ["secrets.md", "environment.md", "keys.md", "credentials.md", "resetting-passwords.txt"]
+)
 def test_pages_about_secrets_are_not_secrets(name: str) -> None:
     assert not is_secret(name)
 
@@ -247,3 +264,49 @@ def test_odd_names_are_files_like_others(tmp_path: Path, name: str) -> None:
     tree(tmp_path, {name: ""})
 
     assert list(found(tmp_path)) == [name]
+
+
+DATA = {
+    "LICENSE": "Permission is granted",
+    "bin/deploy": "#!/bin/sh\nexit 0\n",
+    "config.yaml": "a: 1\n",
+    "openapi.json": "{}" + " " * LARGEST_DATA,
+    "notes": "word " * LARGEST_DATA,
+    "package-lock.json": "{}",
+    "ragloom.yaml": "top_k: 3\n",
+    "pnpm-lock.yaml": "a: 1\n",
+    "page.min.json": "{}",
+    "tool": "\x7fELF\0\0",
+}
+
+
+def test_of_data_and_files_without_an_ending_a_walk_takes_what_people_read(tmp_path: Path) -> None:
+    tree(tmp_path, DATA)
+    (tmp_path / "latin").write_bytes(b"caf\xe9 " * 100)
+
+    taken = found(tmp_path, endings=["", ".json", ".yaml"])
+
+    assert taken == {"LICENSE": "", "config.yaml": "", "bin/deploy": ""}
+    assert found(tmp_path) == {}
+
+
+def test_text_is_told_by_whole_characters(tmp_path: Path) -> None:
+    tree(tmp_path, {f"file{shift}": "." * shift + "é" * 4096 for shift in range(3)})
+
+    assert list(found(tmp_path, endings=[""])) == ["file0", "file1", "file2"]
+
+
+@pytest.mark.parametrize("name", [*DATA, "notes.org", ".gitignore"])
+def test_a_file_that_is_named_is_taken_whatever_its_kind(tmp_path: Path, name: str) -> None:
+    tree(tmp_path, {**DATA, "notes.org": "* Notes", ".gitignore": "*"})
+
+    assert found(tmp_path, [name], endings=[""]) == {name: ""}
+    assert found(tmp_path, [name]) == {name: "no loader reads this kind of file"}
+
+
+def test_a_private_key_is_left_out_whatever_its_name(tmp_path: Path) -> None:
+    tree(tmp_path, {"deploy": "-----BEGIN OPENSSH PRIVATE KEY-----\nAAAA\n"})
+
+    left_out = {"deploy": "looks like a secret: left out"}
+    assert found(tmp_path, endings=[""]) == left_out
+    assert found(tmp_path, ["deploy"], endings=[""]) == left_out

@@ -12,7 +12,15 @@ import click
 from ragloom.cli._session import Session, on_one_line
 from ragloom.errors import RagloomError
 
-__all__ = ["BUG", "FAILED", "INTERRUPTED", "OK", "USAGE", "run_to_exit_code"]
+__all__ = [
+    "BUG",
+    "FAILED",
+    "INTERRUPTED",
+    "OK",
+    "USAGE",
+    "open_closed_streams",
+    "run_to_exit_code",
+]
 
 OK = 0
 FAILED = 1
@@ -67,6 +75,20 @@ def never_fail_on_characters() -> None:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
+
+
+def open_closed_streams() -> None:
+    """Open the standard streams that whoever started us closed, such as a daemon, and lead them nowhere.
+
+    Otherwise the next file that is opened would have their number, and get what is meant for them.
+    """
+    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free: this one
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(number, mode, encoding="utf-8"))
 
 
 def _code(returned: object) -> int:

@@ -13,6 +13,7 @@ from ragloom.types import Hit, Json, SearchResult
 __all__ = ["print_json", "print_table", "print_text", "search_json", "size", "span_of_time"]
 
 _KILO = 1024
+_NARROWEST = 12  # columns in which a cell that is folded can be read
 
 
 def print_json(value: Json) -> None:
@@ -28,23 +29,38 @@ def print_json(value: Json) -> None:
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A table as wide as the terminal; for a program a line a row, with tabs and no heading."""
+    """A table as wide as the terminal; for a program a line a row, with tabs and no heading.
+
+    On a terminal that is too narrow for it, each row is a block of lines, one a cell.
+    """
     if not is_terminal():
         for row in rows:
             click.echo("\t".join(on_one_line(cell) for cell in row))
         return
     from rich import box
+    from rich.cells import cell_len
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     context = click.get_current_context(silent=True)
+    console = Console(no_color=context is not None and context.color is False, highlight=False)
+    widest = [
+        max(cell_len(on_one_line(cell)) for cell in cells)
+        for cells in zip(columns, *rows, strict=True)
+    ]
+    if widest[0] + sum(min(width, _NARROWEST) + 2 for width in widest[1:]) > console.width:
+        for row in rows:
+            click.echo(click.style(on_one_line(row[0]), bold=True))
+            for column, cell in zip(columns[1:], row[1:], strict=True):
+                click.echo(f"  {column}: {on_one_line(cell)}".rstrip())
+        return
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     for number, column in enumerate(columns):
         table.add_column(column, overflow="fold", no_wrap=number == 0)
     for row in rows:
         table.add_row(*(Text(on_one_line(cell)) for cell in row))
-    Console(no_color=context is not None and context.color is False, highlight=False).print(table)
+    console.print(table)
 
 
 def print_text(text: str, *, nl: bool = True) -> None:

@@ -9,6 +9,7 @@ from ragloom.cli._session import Session
 from ragloom.spelling import counted
 
 if TYPE_CHECKING:
+    from ragloom.config import SpaceSettings
     from ragloom.types import IndexReport, Json
     from ragloom.workspace import Space
 
@@ -28,15 +29,52 @@ def refresh(
     from ragloom.errors import SourceError
     from ragloom.snapshot import current_generation
 
-    sources, kept = space.settings.sources, space.workspace.space(space.name).settings.sources
-    replaced = sources != kept and current_generation(space.directory) > 0
+    kept = _kept(space)
+    sources = space.settings.sources
+    replaced = sources != kept.sources and current_generation(space.directory) > 0
     if replaced and all(found.left_out for found in space.walk()):
         raise SourceError(
             f"{', '.join(sources)}: there is no file to index; {space.name!r} stays as it is"
         )
+    _say_what_differs(session, space, kept)
     more = {} if timeout is None else {"timeout": timeout}
     with progress(session, space.name) as meter:
         return space.index(full=full, progress=meter, **more)
+
+
+def _kept(space: Space) -> SpaceSettings:
+    """The settings of the next run, which names no PATHs and no parts."""
+    from ragloom.errors import ConfigError
+
+    try:
+        return space.workspace.space(space.name).settings
+    except ConfigError:  # the record is damaged, and this run writes it again
+        return space.workspace.settings.space(space.name)
+
+
+def _say_what_differs(session: Session, space: Space, kept: SpaceSettings) -> None:
+    """Say what another store or model than before means, and whether it stays."""
+    from ragloom.snapshot import last_meta
+    from ragloom.space import RECORD_NAME, RECORDED
+
+    for kind in RECORDED:
+        part, usual = getattr(space.settings, kind), getattr(kept, kind)
+        if part.name == usual.name:
+            continue
+        getattr(space, kind)  # first of all, whether there is such a part
+        if (place := usual.places.get("", "")) and not place.endswith(RECORD_NAME):
+            session.note(f"--{kind} {part.name} is for this run only: {place} says {usual.name!r}")
+        else:
+            session.note(f"{space.name}: the {kind} is {part.name!r} from now on")
+    made = last_meta(space.directory)
+    if made is not None and made.embedder != space.embedder.fingerprint:
+        name = space.settings.embedder.name
+        session.note(f"{space.name}: made with another embedder before; {name!r} embeds all again")
+    elif made is not None and made.store != space.store.fingerprint:
+        name = space.settings.store.name
+        session.note(
+            f"{space.name}: kept in another store before; {name!r} is filled from the index"
+        )
 
 
 def summary(report: IndexReport) -> str:

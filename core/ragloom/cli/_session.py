@@ -63,6 +63,17 @@ class Session:
         logging.getLogger("ragloom.hooks").setLevel(
             logging.INFO if self.trace_hooks else logging.WARNING
         )
+        if not isinstance(context.command, click.Group):
+            self._warn_of_variables()
+
+    def _warn_of_variables(self) -> None:
+        """Name the variables that look like settings and are none."""
+        from ragloom.cli._variables import misspelt_variables
+
+        if misspelt_variables(os.environ):  # a plugin may know them: it takes time to ask
+            names = [plugin.name for plugin in self.host().plugins()]
+            for variable, meant in misspelt_variables(os.environ, names).items():
+                self.warn(f"{variable} is no setting and is ignored; did you mean {meant}?")
 
     def host(self) -> PluginHost:
         """The plugins; found once. One that fails is a warning."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ragloom.cli import Command, Session, json_option, print_json
+from ragloom.cli import Command, Session, json_option, on_one_line, print_json, print_text
 from ragloom.cli._options import part_options
 from ragloom.spelling import counted
 
@@ -62,12 +62,12 @@ def command(
             for value in shown:
                 print_json(value)
         elif documents:
-            click.echo(document.text, nl=not document.text.endswith("\n"))
+            print_text(document.text, nl=not document.text.endswith("\n"))
         else:
             for chunk in chunks:
                 path = " > ".join(chunk.headings)
                 head = f"{chunk.uri}:{chunk.lines.start}-{chunk.lines.end} {counted(chunk.tokens, 'token')}"
-                click.echo(f"{head} {path}".rstrip())
+                click.echo(on_one_line(f"{head} {path}".rstrip()))
 
 
 def _document(document: Document) -> Json:

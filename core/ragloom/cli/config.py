@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import fields
 from typing import TYPE_CHECKING, cast
 
@@ -42,7 +43,7 @@ def command(session: Session, *, as_json: bool) -> None:
 
     from ragloom.config import load_settings
 
-    root = Path(session.folder).resolve()
+    root = Path(os.path.realpath(session.folder))
     settings = load_settings(root, config=Path(session.config) if session.config else None)
     beside = f"{root}{os.sep}"
     values = [(key, value, origin.removeprefix(beside)) for key, value, origin in _values(settings)]
@@ -88,6 +89,8 @@ def _plain(value: object) -> Json:
 
     if isinstance(value, Part):
         return {"name": value.name, **value.options} if value.options else value.name
+    if isinstance(value, Mapping):
+        return {key: _plain(part) for key, part in value.items()}
     return list(value) if isinstance(value, tuple) else cast("Json", value)
 
 

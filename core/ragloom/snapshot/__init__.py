@@ -19,11 +19,19 @@ the lexical index names rows that need not be renumbered.
 """
 
 from ragloom.snapshot.publish import NewRow, current_generation, keep_aside, point_at, publish
-from ragloom.snapshot.reading import Snapshot, contents, current, generations, last_meta
+from ragloom.snapshot.reading import (
+    Snapshot,
+    all_generations,
+    contents,
+    current,
+    generations,
+    last_meta,
+)
 
 __all__ = [
     "NewRow",
     "Snapshot",
+    "all_generations",
     "contents",
     "current",
     "current_generation",

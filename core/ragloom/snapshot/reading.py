@@ -29,6 +29,7 @@ __all__ = [
     "FORMAT",
     "Meta",
     "Snapshot",
+    "all_generations",
     "checksum",
     "chunk_line",
     "contents",
@@ -269,22 +270,25 @@ def contents(ids: npt.NDArray[np.bytes_], keys: npt.NDArray[np.bytes_]) -> str:
 
 
 def current(space_directory: Path) -> Path | None:
-    """The generation that ``CURRENT`` names; None where it is lost, or names none that is there."""
+    """The generation that ``CURRENT`` names, there or not; None where the pointer is lost, or names none."""
     try:
         name = (space_directory / "CURRENT").read_text("ascii").strip()
     except (OSError, UnicodeDecodeError):
         return None
-    named = space_directory / name
-    return named if _GENERATION.fullmatch(name) and named.is_dir() else None
+    return space_directory / name if _GENERATION.fullmatch(name) else None
 
 
 def generations(space_directory: Path) -> Sequence[Path]:
     """The generations to be opened, best first: the one that ``CURRENT`` names, and that alone.
 
-    Where it names none, these are all that are there, the newest first: a pointer alone hides nothing.
+    Where it names none that is there, these are all of them: a pointer alone hides nothing.
     """
-    if named := current(space_directory):
-        return [named]
+    named = current(space_directory)
+    return [named] if named and named.is_dir() else all_generations(space_directory)
+
+
+def all_generations(space_directory: Path) -> Sequence[Path]:
+    """All that are there, the newest first, whichever ``CURRENT`` names."""
     numbered = [
         (int(match[1]), entry)
         for entry in space_directory.glob("gen-*")

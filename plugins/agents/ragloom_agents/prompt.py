@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ragloom import Source, SourceError, Space, TokenCounter
-from ragloom.loading import load_document
+from ragloom.loading import load_document, loader_for
 from ragloom.spelling import counted
 from ragloom.walking import read_regular, resolve_roots
 from ragloom_agents.results import printable
@@ -128,7 +128,7 @@ def _documents(space: Space) -> Iterator[tuple[str, str, str]]:
 
 
 def _read(space: Space, source: Source) -> str:
-    loader = space.loaders[source.path.suffix.lower()]
+    loader = loader_for(source.path, space.loaders)
     document = load_document(source, read_regular(source.path), loader)
     for warning in document.warnings:
         _LOG.warning("%s: %s", source.uri, warning)

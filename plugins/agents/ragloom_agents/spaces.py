@@ -6,6 +6,7 @@ which would cut them as the workspace's settings say and not as the agent's do.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
@@ -17,7 +18,7 @@ from ragloom import ConfigError, Embedder, NotIndexedError, PluginHost, Space, W
 from ragloom.audit import AuditLog
 from ragloom.config import Part, SpaceSettings, user_path
 from ragloom.snapshot import Snapshot
-from ragloom.types import Json
+from ragloom.wiring import Wiring
 from ragloom_agents.settings import AgentSettings, AgentsSettings
 
 __all__ = ["AgentSpaces", "space_name", "store_place"]
@@ -127,8 +128,8 @@ class AgentSpaces:
     @cached_property
     def embedder(self) -> Embedder:
         """The part that turns texts into vectors, the same for all agents."""
-        part = self.workspace.settings.defaults.embedder
-        return self.workspace.host.embedder(part.name, part.options)
+        project = self.workspace
+        return Wiring(project.host, project.settings.defaults, project.root).embedder
 
     def space(self, agent_id: str) -> Space:
         """The space of an agent; the same object each time.
@@ -156,7 +157,7 @@ class AgentSpaces:
         Raises:
             ConfigError: There is no such folder.
         """
-        base = self._path(agent.docs.base_dir, agent, "docs.base_dir").resolve()
+        base = Path(os.path.realpath(self._path(agent.docs.base_dir, agent, "docs.base_dir")))
         if not base.is_dir():
             origin = self.settings.origin(f"agents.{agent.id}.docs.base_dir")
             raise ConfigError(f"{origin}: docs.base_dir: there is no folder {base}")
@@ -181,23 +182,31 @@ class AgentSpaces:
         rag = agent.rag
         shared = self.workspace.settings.defaults
         cut = {"size": rag.chunk_size, "overlap": rag.chunk_overlap}
+        places = {"size": "rag.chunk_size", "overlap": "rag.chunk_overlap"}
         return replace(
             shared,
             sources=agent.docs.sources,
-            chunker=Part(name="sentence", options=cut),
+            chunker=Part(name="sentence", options=cut, places=self._places(agent, places)),
             store=self._store(agent, shared.store),
             top_k=agent.docs.top_k,
         )
 
+    def _places(self, agent: AgentSettings, keys: Mapping[str, str]) -> Mapping[str, str]:
+        """Where the agent's keys were set, by the names that a part has for them."""
+        origins = self.settings.origins
+        found = {name: origins.get(f"agents.{agent.id}.{key}") for name, key in keys.items()}
+        return {
+            name: f"{place}: {keys[name]}" for name, place in found.items() if place is not None
+        }
+
     def _store(self, agent: AgentSettings, usual: Part) -> Part:
         """The store by its name, with those options of the workspace's own that are for the same store."""
         rag = agent.rag
-        options: dict[str, Json] = dict(usual.options) if usual.name == rag.store else {}
-        if not rag.path:
-            return Part(name=rag.store, options=options)
-        option = _path_option(self.workspace.host, rag.store)
-        if option is None:
-            return Part(name=rag.store, options=options)  # such as memory: it keeps no files
+        same = usual if usual.name == rag.store else Part(name=rag.store)
+        named = {**same.places, **self._places(agent, {"": "rag.store"})}
+        option = _path_option(self.workspace.host, rag.store) if rag.path else None
+        if option is None:  # such as memory: it keeps no files
+            return replace(same, places=named)
         place = rag.path
         if "://" not in place:
             path = self._path(place, agent, "rag.path")
@@ -210,7 +219,11 @@ class AgentSpaces:
                 f"{origin}: rag.path: expected a path, found a URL: the store {rag.store!r} keeps "
                 "its chunks in files"
             )
-        return Part(name=rag.store, options={**options, option: place})
+        return Part(
+            name=rag.store,
+            options={**same.options, option: place},
+            places={**named, **self._places(agent, {option: "rag.path"})},
+        )
 
 
 def _path_option(host: PluginHost, store: str) -> str | None:

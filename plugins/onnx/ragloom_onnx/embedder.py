@@ -122,13 +122,20 @@ class OnnxEmbedder:
         return vectors
 
     def embed_query(self, text: str) -> Embeddings:
-        """``(dimension,)`` float32.
+        """``(dimension,)`` float32; zeros for a text of characters that are not in the vocabulary.
+
+        All such texts would have one vector, which says nothing: that of the token for the unknown.
 
         Raises:
             ModelError: The model cannot be loaded or does not answer.
         """
+        tokenizer, model = self._tokenizer, self._model()
+        from ragloom_onnx.tokenizing import is_unknown
+
+        if is_unknown(tokenizer, text):
+            return np.zeros(self._dimension, np.float32)
         ids = self._encode([self._query_prefix + text], max_sequence=self._files.max_sequence)
-        vector: Embeddings = self._model().run(ids)[0]
+        vector: Embeddings = model.run(ids)[0]
         return vector
 
     def close(self) -> None:

@@ -10,7 +10,7 @@ from ragloom import MissingDependencyError, ModelError
 from ragloom_onnx.counter import encodable
 from ragloom_onnx.files import EXTRA_HUB, VOCABULARIES, ModelFiles
 
-__all__ = ["encode", "encode_pairs", "load_tokenizer"]
+__all__ = ["encode", "encode_pairs", "is_unknown", "load_tokenizer"]
 
 
 def load_tokenizer(files: ModelFiles) -> Tokenizer:
@@ -83,6 +83,13 @@ def encode(
         else:
             encoded.append(encoding.ids)
     return encoded, cut
+
+
+def is_unknown(tokenizer: Tokenizer, text: str) -> bool:
+    """Whether a text has tokens, and each of them is the one for what the vocabulary lacks."""
+    unknown = tokenizer.token_to_id(getattr(tokenizer.model, "unk_token", None) or "<unk>")
+    ids = tokenizer.encode(encodable(text), add_special_tokens=False).ids
+    return unknown is not None and set(ids) == {unknown}
 
 
 def encode_pairs(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -45,7 +46,7 @@ def filter_options(command: Callable[..., None]) -> Callable[..., None]:
 def open_library(session: Session, dirs: Sequence[str]) -> TemplateLibrary:
     from ragloom_templates.library import TemplateLibrary
 
-    folders = [Path(folder).resolve() for folder in dirs]
+    folders = [Path(os.path.realpath(folder)) for folder in dirs]
     return TemplateLibrary(folders or None, workspace=session.workspace())
 
 

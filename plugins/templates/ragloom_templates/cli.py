@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -280,7 +281,7 @@ Examples:
 def add(session: Session, *, file: str, dirs: tuple[str, ...], as_json: bool) -> None:
     """Read and index FILE, which stays where it is and belongs to the library from now on."""
     with open_library(session, dirs) as library:
-        template = library.add(Path(file).resolve())
+        template = library.add(Path(os.path.realpath(file)))
     if as_json:
         print_json(template_fields(template, content=False))
     else:

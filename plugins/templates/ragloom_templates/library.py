@@ -16,6 +16,7 @@ from ragloom import Condition, NotIndexedError, RagloomError, SourceError, Works
 from ragloom.decoding import decode
 from ragloom.indexing import Progress
 from ragloom.relevance import check_gate
+from ragloom.replacing import replace_file
 from ragloom.snapshot import Snapshot, current_generation, keep_aside
 from ragloom.types import FailedFile, IndexReport, Metadata
 from ragloom.walking import Found
@@ -207,7 +208,7 @@ class TemplateLibrary:
         Raises:
             SourceError: It does not exist or is no template; the library is as it was.
         """
-        file = Path(path).resolve()
+        file = Path(os.path.realpath(path))
         if file.suffix.lower() != ".md":
             raise SourceError(f"{path}: only '.md' files are templates")
         try:
@@ -301,7 +302,7 @@ class TemplateLibrary:
     def _relative(self, path: str | os.PathLike[str]) -> str:
         """A place as uris name it: relative to the workspace, its links followed."""
         # Unlike Path's, it does not fail for an unknown user: that folder does not exist.
-        absolute = (self.workspace.root / os.path.expanduser(path)).resolve()  # noqa: PTH111
+        absolute = os.path.realpath(self.workspace.root / os.path.expanduser(path))  # noqa: PTH111
         return os.path.relpath(absolute, self.workspace.root).replace(os.sep, "/")
 
     def _read_changes(self) -> tuple[list[str], set[str]]:
@@ -331,10 +332,8 @@ class TemplateLibrary:
     def _write_changes(self) -> None:
         path = self.space.directory / _CHANGES
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_suffix(".tmp")
         kept = {"added": self._added, "left_out": sorted(self.space.left_out)}
-        temporary.write_text(json.dumps(kept), "utf-8")
-        temporary.replace(path)
+        replace_file(path, json.dumps(kept))
 
     # Last in the class: below it, `list` would be this method in every annotation.
     def list(

@@ -51,8 +51,10 @@ class TemplateSpace(Space):
         settings = SpaceSettings(
             sources=tuple(sources),
             exclude=_NO_TEMPLATES,
-            loaders={_ENDING: "template"},
-            chunker=Part(name="template", options=head),
+            loaders={_ENDING: Part(name="template")},
+            chunker=Part(
+                name="template", options=head, places=workspace.settings.places("templates.weights")
+            ),
             embedder=defaults.embedder,
             store=defaults.store,
             min_relevance=0.0,

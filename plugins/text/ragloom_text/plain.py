@@ -1,6 +1,8 @@
-"""Files that are their own text: plain text, reStructuredText, source code."""
+"""Files that are their own text: plain text, reStructuredText, source code, settings and data."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 from ragloom.decoding import read_document
 from ragloom.types import Document, Source
@@ -15,6 +17,7 @@ _LANGUAGES = {
     "cpp": ".cc .cpp .cxx .hh .hpp .hxx",
     "csharp": ".cs",
     "css": ".css",
+    "csv": ".csv .tsv",
     "dart": ".dart",
     "elixir": ".ex .exs",
     "elm": ".elm",
@@ -23,8 +26,10 @@ _LANGUAGES = {
     "go": ".go",
     "groovy": ".gradle .groovy",
     "haskell": ".hs",
+    "ini": ".cfg .conf .ini",
     "java": ".java",
     "javascript": ".cjs .js .jsx .mjs",
+    "json": ".json .jsonc",
     "julia": ".jl",
     "kotlin": ".kt .kts",
     "lua": ".lua",
@@ -34,6 +39,7 @@ _LANGUAGES = {
     "perl": ".pl .pm",
     "php": ".php",
     "powershell": ".ps1 .psm1",
+    "properties": ".properties",
     "proto": ".proto",
     "python": ".py .pyi",
     "r": ".r",
@@ -45,14 +51,29 @@ _LANGUAGES = {
     "svelte": ".svelte",
     "swift": ".swift",
     "terraform": ".tf",
+    "toml": ".toml",
     "tsx": ".tsx",
     "typescript": ".cts .mts .ts",
     "vue": ".vue",
+    "yaml": ".yaml .yml",
     "zig": ".zig",
 }
 _BY_ENDING = {
     ending: language for language, endings in _LANGUAGES.items() for ending in endings.split()
 }
+_BY_NAME = {
+    "dockerfile": "dockerfile",
+    "containerfile": "dockerfile",
+    "gemfile": "ruby",
+    "gnumakefile": "make",
+    "jenkinsfile": "groovy",
+    "justfile": "just",
+    "makefile": "make",
+    "procfile": "procfile",
+    "rakefile": "ruby",
+    "vagrantfile": "ruby",
+}
+_SCRIPT = "script"  # one that its first line gives an interpreter
 _MEDIA_TYPE = "text/x-"
 
 
@@ -93,9 +114,12 @@ class RstLoader:
 
 
 class CodeLoader:
-    """Reads source code; the media type names the language."""
+    """Reads source code, settings and data; the media type names the language.
 
-    suffixes = frozenset(_BY_ENDING)
+    Also files without an ending, such as ``Makefile`` and ``LICENSE``: what is no code is plain text.
+    """
+
+    suffixes = frozenset({"", *_BY_ENDING})
     fingerprint = "code-1"
 
     def load(self, source: Source, content: bytes) -> Document:
@@ -104,6 +128,11 @@ class CodeLoader:
         Raises:
             SourceError: The content is binary or in no known charset.
         """
-        language = _BY_ENDING.get(source.path.suffix.lower(), "")
+        language = _language_of(source.path, content)
         media_type = f"{_MEDIA_TYPE}{language}" if language else "text/plain"
         return read_document(source, content, media_type=media_type)
+
+
+def _language_of(path: Path, content: bytes) -> str:
+    language = _BY_ENDING.get(path.suffix.lower()) or _BY_NAME.get(path.stem.lower(), "")
+    return language or (_SCRIPT if content.startswith(b"#!") else "")

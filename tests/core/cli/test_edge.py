@@ -1,4 +1,5 @@
 import os
+import subprocess
 import sys
 
 import click
@@ -69,3 +70,31 @@ def test_a_reader_that_has_gone_is_no_failure(error, capfd, monkeypatch, tmp_pat
         os.write(stream.fileno(), b"goes nowhere")
     assert "" == (tmp_path / "out").read_text()
     assert "" == capfd.readouterr().err
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a shell there closes no streams")
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize(
+    ("command", "code"), [("--version", 0), ("config", 0), ("status", 0), ("nosuch", 2)]
+)
+def test_streams_that_are_closed_are_no_error(tmp_path, closed, command, code):
+    program = f'exec "$0" -m ragloom {command} -C "$1" {closed}'
+    started = ["/bin/sh", "-c", program, sys.executable, str(tmp_path)]
+    ended = subprocess.run(started, check=False, capture_output=True, text=True)
+    assert (code, False) == (ended.returncode, "Error: " in ended.stderr)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a shell there closes no streams")
+def test_what_is_written_instead_of_a_closed_stream_gets_nothing_of_it(tmp_path):
+    program = (
+        "from ragloom.cli._edge import open_closed_streams\n"
+        "open_closed_streams()\n"
+        "import os, sys\n"
+        "kept = open(sys.argv[1], 'w')\n"
+        "os.write(1, b'result'); os.write(2, b'warning'); print('more')\n"
+        "kept.write('kept'); kept.close()\n"
+    )
+    kept = tmp_path / "kept"
+    shell = 'exec "$0" -c "$1" "$2" <&- >&- 2>&-'
+    subprocess.run(["/bin/sh", "-c", shell, sys.executable, program, str(kept)], check=True)
+    assert "kept" == kept.read_text("utf-8")

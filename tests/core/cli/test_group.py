@@ -5,6 +5,7 @@ import sys
 import click
 import pytest
 
+from ragloom import PluginHost
 from ragloom.cli import COMMANDS, cli
 from ragloom.cli._group import Command, LazyGroup
 from ragloom.hookspecs import CommandSpec
@@ -112,3 +113,16 @@ def test_commands_of_plugins_are_asked_for_only_when_needed(monkeypatch):
 def test_without_standalone_mode_errors_are_exceptions():
     with pytest.raises(click.UsageError):
         cli.main(["xyzzy"], standalone_mode=False)
+
+
+def test_a_misspelt_variable_is_one_warning(run, monkeypatch):
+    monkeypatch.setenv("RAGLOOM_TOPK", "3")
+    warning = "warning: RAGLOOM_TOPK is no setting and is ignored; did you mean RAGLOOM_TOP_K?\n"
+    assert warning == run("config").stderr
+    assert "" == run("config", "--quiet").stderr
+
+
+def test_a_variable_of_an_installed_plugin_is_not_misspelt(run, monkeypatch, make_plugin):
+    monkeypatch.setenv("RAGLOOM_STORER_PATH", "x")
+    assert "did you mean RAGLOOM_STORE_PATH?" in run("config").stderr
+    assert "" == run("config", plugins=PluginHost({"storer": make_plugin()})).stderr

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from ragloom import Chunk, Hit, Lines, Span
-from ragloom.cli import _output, print_text
+from ragloom.cli import _output, print_table, print_text
 from ragloom.cli._output import size, span_of_time
 from ragloom.cli._passages import line_of, lines_of, marker, shown_path
 from ragloom.snapshot.lexical import _stemmer, _terms_text
@@ -131,3 +131,16 @@ def test_a_text_is_as_it_is_in_a_pipe_and_steers_no_terminal(monkeypatch, capsys
     monkeypatch.setattr(_output, "is_terminal", lambda: True)
     print_text("a\x07b\n\tc", nl=False)
     assert "a\x07b\n\tc\na␇b\n\tc" == capsys.readouterr().out
+
+
+def test_a_table_that_is_too_wide_for_its_terminal_loses_nothing(monkeypatch, capsys):
+    monkeypatch.setattr(_output, "is_terminal", lambda: True)
+    columns, row = ("place", "rank", "verdict"), ["docs/a.md:1", "1", "below the gate"]
+    monkeypatch.setenv("COLUMNS", "20")
+    print_table(columns, [row])
+    assert "docs/a.md:1\n  rank: 1\n  verdict: below the gate\n" == capsys.readouterr().out
+
+    monkeypatch.setenv("COLUMNS", "60")
+    print_table(columns, [row])
+    lines = [line.split() for line in capsys.readouterr().out.splitlines() if line.strip()]
+    assert [[*columns], ["docs/a.md:1", "1", "below", "the", "gate"]] == [lines[0], lines[-1]]

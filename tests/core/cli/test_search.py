@@ -250,9 +250,13 @@ def test_a_reranker_is_named_where_it_is_wanted(run, workspace, cross_encoder, m
 @pytest.mark.parametrize(
     ("name", "model", "error"),
     [
-        ("onnx", None, "error: reranker 'onnx': option 'model' is missing"),
-        ("onnx", "no-such-folder", "error: model 'no-such-folder': no such folder"),
-        ("onyx", None, "error: no reranker is called 'onyx'; did you mean 'onnx'?"),
+        ("onnx", None, "error: --reranker: reranker 'onnx': option 'model' is missing"),
+        (
+            "onnx",
+            "no-such-folder",
+            "error: RAGLOOM_RERANKER_MODEL: model 'no-such-folder': no such folder",
+        ),
+        ("onyx", None, "error: --reranker: no reranker is called 'onyx'; did you mean 'onnx'?"),
     ],
 )
 def test_a_reranker_that_cannot_be_had_is_one_line(run, name, model, error, monkeypatch):

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from ragloom import ConfigError, ModelError, NotIndexedError, SourceError
+from ragloom import ConfigError, ModelError, NotIndexedError, PluginError, SourceError
 from ragloom.errors import StoreDamagedError, StoreError
 from ragloom_agents.spaces import space_name, store_place
 
@@ -317,6 +317,37 @@ def test_a_url_is_no_path(store, write, open_agents, project):
         "files"
     )
     assert sorted(entry.name for entry in project.iterdir()) == STARTED
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ("embedder: {name: onnx,\n  threds: 1}", "embedder 'onnx': unknown option 'threds'"),
+        ("store: {name: sqlite,\n  pth: x}", "store 'sqlite': unknown option 'pth'"),
+    ],
+)
+def test_a_wrong_option_of_the_projects_parts_is_named_with_its_place(
+    wrong, message, write, open_agents
+):
+    write("agents.yaml", ONE % "sqlite")
+    write("docs/a.md", "alpha")
+    path = write("ragloom.yaml", wrong)
+
+    with pytest.raises(ConfigError) as caught:
+        open_agents().index.ensure("notes")
+
+    expected = f"{path}:2: {message}"
+    assert expected == str(caught.value)[: len(expected)]
+
+
+def test_a_store_that_does_not_exist_is_named_with_its_place(write, open_agents):
+    path = write("agents.yaml", ONE % "sqlit")
+    write("docs/a.md", "alpha")
+
+    with pytest.raises((ConfigError, PluginError), match="sqlit") as caught:
+        open_agents().index.ensure("notes")
+
+    assert f"{path}:1: rag.store: " == str(caught.value)[: len(f"{path}:1: rag.store: ")]
 
 
 @pytest.mark.parametrize("key", ["rag: {path: %s}", "docs: {base_dir: %s}"])

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragloom import ConfigError, Embedder
+from ragloom import ConfigError, Embedder, Workspace
 from ragloom_onnx import OnnxOptions, ragloom_embedders
 from ragloom_onnx.embedder import OnnxEmbedder
 
@@ -223,3 +223,35 @@ def test_a_missing_package_is_named_with_the_pip_line(package):
         f"{package} the embedder 'onnx' needs {package}, which is not installed: "
         "pip install 'ragloom[onnx]'"
     )
+
+
+@pytest.mark.parametrize("text", ["\U0001f984", "\U0001f984 \U0001f419", "ᛗᛁᛞᚷᚨᚱᛞ", "𒀀𒀁"])
+def test_a_query_that_the_vocabulary_lacks_is_no_direction(embedder, text):
+    np.testing.assert_array_equal(embedder.embed_query(text), np.zeros(384, np.float32))
+
+
+@pytest.mark.parametrize("text", ["", " ", "?", "\U0001f984 flaky", "日本", "[UNK] x"])
+def test_a_query_of_which_something_is_known_has_one(embedder, text):
+    assert_is_table(embedder.embed_query(text)[np.newaxis], 1)
+
+
+def test_unknown_characters_are_found_as_words_and_never_by_meaning(tmp_path):
+    pages = {
+        "runes.md": "ᚠᚢᚦᚨᚱᚲ ᚷᚹ",
+        "unicorn.md": "\U0001f984\U0001f984",
+        "cake.md": "We celebrate releases with cake.",
+    }
+    for name, text in pages.items():
+        (tmp_path / name).write_text(text, "utf-8")
+    (tmp_path / "ragloom.yaml").write_text("store: file", "utf-8")
+    space = Workspace.open(tmp_path).space()
+    space.index()
+
+    assert ["runes.md"] == [hit.chunk.uri for hit in space.search("ᚠᚢᚦᚨᚱᚲ").hits]
+    for unknown in ("ᛗᛁᛞᚷᚨᚱᛞ", "\U0001f419"):
+        for mode, why in (
+            ("hybrid", "no chunk shares a word"),
+            ("dense", "the model knows nothing"),
+        ):
+            found = space.search(unknown, mode=mode, min_relevance=0.0)
+            assert ((), why) == (found.hits, found.reason[: len(why)])

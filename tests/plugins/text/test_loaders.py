@@ -36,7 +36,8 @@ LOADERS: tuple[Loader, ...] = (
 def test_no_ending_is_read_twice() -> None:
     endings = [ending for loader in LOADERS for ending in loader.suffixes]
     assert len(set(endings)) == len(endings)
-    assert all(ending.startswith(".") and ending == ending.lower() for ending in endings)
+    assert [ending for ending in endings if ending != ending.lower()] == []
+    assert [ending for ending in endings if ending[:1] != "."] == [""]
     assert len({loader.fingerprint for loader in LOADERS}) == len(LOADERS)
 
 
@@ -57,6 +58,30 @@ def test_code_knows_its_language() -> None:
     assert "python" == language_of(document.media_type)
     assert language_of("text/plain") is None
     assert language_of("text/markdown") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "media_type"),
+    [
+        ("config.YAML", b"a: 1\n", "text/x-yaml"),
+        ("app.json", b"{}\n", "text/x-json"),
+        ("tsconfig.jsonc", b"{}\n", "text/x-json"),
+        ("pyproject.toml", b"[a]\n", "text/x-toml"),
+        ("setup.cfg", b"[a]\n", "text/x-ini"),
+        ("owners.tsv", b"a\tb\n", "text/x-csv"),
+        ("Makefile", b"all:\n", "text/x-make"),
+        ("Dockerfile.dev", b"FROM a\n", "text/x-dockerfile"),
+        ("deploy", b"#!/bin/sh\n", "text/x-script"),
+        ("LICENSE", b"Permission\n", "text/plain"),
+        ("notes.org", b"* Notes\n", "text/plain"),
+        (".editorconfig", b"root = true\n", "text/plain"),
+    ],
+)
+def test_settings_data_and_files_without_an_ending_are_text(
+    name: str, content: bytes, media_type: str
+) -> None:
+    document = CodeLoader().load(source(name), content)
+    assert (content.decode(), media_type) == (document.text, document.media_type)
 
 
 def test_notebook_cells_become_markdown() -> None:

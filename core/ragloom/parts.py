@@ -1,0 +1,77 @@
+"""A part as settings name it: whose it is, its options, and where each was written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from ragloom.errors import MissingDependencyError, RagloomError
+from ragloom.types import Json
+
+__all__ = ["ENVIRONMENT", "NONE", "PARTS", "Part", "placed"]
+
+ENVIRONMENT = "RAGLOOM_"
+"""What every variable begins with."""
+
+PARTS = ("chunker", "embedder", "store", "reranker", "formatter")
+NONE = "none"
+"""The name that stands for no part at all, where there may be none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """Which plugin's part to use, and its options.
+
+    Attributes:
+        name: Of the part.
+        options: What is set for it.
+        places: Where each option stands, for messages about it, and under ``""`` the part itself: a
+            file and line, a variable, or an option of a command.
+    """
+
+    name: str
+    options: Mapping[str, Json] = field(default_factory=dict)
+    places: Mapping[str, str] = field(default_factory=dict, compare=False)
+
+    def instead(self, name: str, place: str) -> Part:
+        """The part ``name``, which ``place`` names, with those options of this one that are meant for it.
+
+        They are if it is the same part, or ``none``, which is set up for whoever names one; otherwise
+        those of variables are, which are for any.
+        """
+        same = self.name in (name, NONE)
+        options = {
+            option: value
+            for option, value in self.options.items()
+            if same or self.places.get(option, "").startswith(ENVIRONMENT)
+        }
+        places = {option: self.places[option] for option in options if option in self.places}
+        return Part(name=name, options=options, places={**places, "": place})
+
+
+@contextmanager
+def placed(places: Mapping[str, str]) -> Iterator[None]:
+    """Begin what is said of a setting with where it stands.
+
+    That is the line of the first option that the message names, or else of the part.
+
+    Args:
+        places: As :attr:`Part.places`.
+
+    Raises:
+        RagloomError: As raised inside.
+    """
+    try:
+        yield
+    except MissingDependencyError:
+        raise  # no setting is wrong
+    except RagloomError as error:
+        said = str(error)
+        found = {name: re.search(rf"\b{re.escape(name)}\b", said) for name in places if name}
+        named = [(match.start(), name) for name, match in found.items() if match]
+        place = places.get(min(named)[1] if named else "")
+        if place is not None:
+            error.args = (f"{place}: {said}",)
+        raise
