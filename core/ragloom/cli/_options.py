@@ -23,9 +23,10 @@ __all__ = [
     "SHARE",
     "json_option",
     "part_options",
+    "query_options",
+    "refresh_option",
     "reranker_option",
     "space_option",
-    "where_option",
 ]
 
 F = TypeVar("F", bound=Callable[..., object])
@@ -149,16 +150,19 @@ def reranker_option(command: F) -> F:
     )(command)
 
 
-def where_option(command: F) -> F:
-    """``--where COND``, as often as wanted."""
+def query_options(command: F) -> F:
+    """How an index is asked: ``--top-k``, ``--min-relevance``, ``--mode`` and ``--where``."""
+    for option in reversed(_QUERY):
+        command = option(command)
+    return command
+
+
+def refresh_option(command: F) -> F:
+    """``--refresh``, which is the default, and ``--no-refresh``."""
     return click.option(
-        "-w",
-        "--where",
-        metavar="COND",
-        multiple=True,
-        callback=_conditions,
-        help="Only files whose metadata passes: 'status=accepted', 'tags:logging', "
-        "'date<2025-01-01', 'path under docs/adr'. May be given more than once: all must pass.",
+        "--refresh/--no-refresh",
+        default=True,
+        help="Bring the index up to date first (the default), or ask it as it is.",
     )(command)
 
 
@@ -173,6 +177,33 @@ def _conditions(
         return tuple(parse_condition(text) for text in given)
     except ConfigError as error:
         raise click.BadParameter(str(error), ctx, param) from error
+
+
+_QUERY = (
+    click.option(
+        "-k", "--top-k", metavar="N", type=click.IntRange(min=1), help="Hits at the most."
+    ),
+    click.option(
+        "--min-relevance",
+        metavar="SHARE",
+        type=SHARE,
+        help="Leave out what is less relevant than this, 0 to 1.",
+    ),
+    click.option(
+        "--mode",
+        type=click.Choice(["hybrid", "rrf", "dense", "lexical"]),
+        help="By meaning and words, by meaning alone, or by words alone.",
+    ),
+    click.option(
+        "-w",
+        "--where",
+        metavar="COND",
+        multiple=True,
+        callback=_conditions,
+        help="Only files whose metadata passes: 'status=accepted', 'tags:logging', "
+        "'date<2025-01-01', 'path under docs/adr'. May be given more than once: all must pass.",
+    ),
+)
 
 
 def _complete_spaces(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ragloom.cli import Command, Session, json_option, print_json, print_text
-from ragloom.cli._options import SHARE, reranker_option, space_option, where_option
+from ragloom.cli._options import query_options, refresh_option, reranker_option, space_option
 
 if TYPE_CHECKING:
     from ragloom.context import Strategy
@@ -47,19 +47,7 @@ Examples:
     show_default=True,
     help="What is taken first.",
 )
-@click.option("-k", "--top-k", metavar="N", type=click.IntRange(min=1), help="Hits at the most.")
-@click.option(
-    "--min-relevance",
-    metavar="SHARE",
-    type=SHARE,
-    help="Leave out what is less relevant than this, 0 to 1.",
-)
-@click.option(
-    "--mode",
-    type=click.Choice(["hybrid", "rrf", "dense", "lexical"]),
-    help="By meaning and words, by meaning alone, or by words alone.",
-)
-@where_option
+@query_options
 @click.option(
     "-f",
     "--format",
@@ -80,11 +68,7 @@ Examples:
     show_default=True,
     help="Whose tokens: auto, cl100k_base, o200k_base or approximate.",
 )
-@click.option(
-    "--refresh/--no-refresh",
-    default=True,
-    help="Bring the index up to date first (the default), or ask it as it is.",
-)
+@refresh_option
 @reranker_option
 @json_option
 @click.pass_obj

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ragloom.cli import Command, Session, json_option, print_json, print_table
-from ragloom.cli._options import SHARE, space_option, where_option
+from ragloom.cli._options import query_options, space_option
 
 if TYPE_CHECKING:
     from ragloom.explaining import HitExplanation
@@ -28,18 +28,13 @@ Examples:
 )
 @click.argument("query")
 @click.option("--expect", metavar="PATH", help="A file that should have been found.")
-@click.option("-k", "--top-k", type=click.IntRange(min=1), help="Hits at the most.")
-@click.option("--min-relevance", type=SHARE, help="The gate.")
-@click.option(
-    "--mode", type=click.Choice(["hybrid", "rrf", "dense", "lexical"]), help="How to search."
-)
+@query_options
 @click.option(
     "--max-tokens",
     metavar="N",
     type=click.IntRange(min=1),
     help="Explain 'ragloom context' with this budget: what it has no room for is cut.",
 )
-@where_option
 @space_option
 @json_option
 @click.pass_obj

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 import click
 
 from ragloom.cli import Command, Session, json_option, print_json, search_json
-from ragloom.cli._options import SHARE, part_options, reranker_option, space_option, where_option
+from ragloom.cli._options import (
+    part_options,
+    query_options,
+    refresh_option,
+    reranker_option,
+    space_option,
+)
 from ragloom.cli._session import is_terminal
 
 if TYPE_CHECKING:
@@ -37,24 +43,8 @@ Examples:
 @click.argument("query")
 @click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path())
 @space_option
-@click.option("-k", "--top-k", metavar="N", type=click.IntRange(min=1), help="Hits at the most.")
-@click.option(
-    "--min-relevance",
-    metavar="SHARE",
-    type=SHARE,
-    help="Leave out what is less relevant than this, 0 to 1.",
-)
-@click.option(
-    "--mode",
-    type=click.Choice(["hybrid", "rrf", "dense", "lexical"]),
-    help="By meaning and words, by meaning alone, or by words alone.",
-)
-@where_option
-@click.option(
-    "--refresh/--no-refresh",
-    default=True,
-    help="Bring the index up to date first (the default), or ask it as it is.",
-)
+@query_options
+@refresh_option
 @part_options
 @reranker_option
 @json_option
