@@ -37,7 +37,7 @@ from ragloom import Workspace
 from ragloom.evaluation import everyday_questions
 from ragloom_templates import TemplateLibrary
 from ragloom_templates.evaluating import Problem, evaluate, read_problems
-from ragloom_templates.matching import Curve, strength_of
+from ragloom_templates.matching import Curve, Fit, Weights, strength_of
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -51,6 +51,7 @@ PASSED = 0.05  # share of the questions that none fits that get past the thresho
 CANDIDATES = 200  # templates that a problem chooses among
 SIZES = (10, 20, 50, 100, 200, 500, 1053)  # templates of the libraries of the second fit
 DRAWS = 8  # libraries of each size
+EVEN = Weights(cosine=1, words=0)
 STEPS = 50  # of Newton's method
 RIDGE = 1e-4
 SMALLEST_STEP = 1e-9
@@ -98,33 +99,47 @@ def needs(folder: Path) -> list[Problem]:
     return [Problem(problem=queries[query], template=f"fabric/{doc}") for query, doc, _ in rows]
 
 
-def candidates(library: TemplateLibrary, problem: Problem) -> tuple[Rows, int | None]:
+def candidates(
+    library: TemplateLibrary, problem: Problem, *, as_head: bool
+) -> tuple[Rows, int | None]:
     """What is measured of the candidates of a problem, and the row of the right one, if it is there."""
-    index = library._current()  # noqa: SLF001 - it measures the inside
-    vector = library.space.embedder.embed_query(problem.problem)
-    found = index.fits(problem.problem, vector, examined=CANDIDATES)
+    found = evidence(library, problem, EVEN, as_head=as_head, examined=CANDIDATES)
     right = None if problem.template is None else uri_of(problem.template, library)
     place = next((row for row, fit in enumerate(found) if fit.uri == right), None)
     return np.array([(fit.cosine, fit.words) for fit in found]), place
 
 
-def fit_curve(
-    library: TemplateLibrary, groups: Sequence[Sequence[Problem]], off_topic: Sequence[Problem]
-) -> Curve:
-    """Fit the evidence on ``groups``, each of the same weight; what tells the first of ``off_topic``."""
+def evidence(
+    library: TemplateLibrary, problem: Problem, weights: Weights, *, as_head: bool, examined: int
+) -> Sequence[Fit]:
+    """What speaks for the templates of the whole library."""
+    index = library._current()  # noqa: SLF001 - it measures the inside
+    embedder = library.space.embedder
+    return index.evidence(problem.problem, embedder, weights, as_head=as_head, examined=examined)
+
+
+def fit_weights(
+    library: TemplateLibrary, groups: Sequence[Sequence[Problem]], *, as_head: bool
+) -> Weights:
+    """Fit the evidence on ``groups``, each of the same weight."""
     choices: list[tuple[Rows, int, float]] = []
     for group in groups:
-        measured = [candidates(library, problem) for problem in group]
+        measured = [candidates(library, problem, as_head=as_head) for problem in group]
         chosen = [(rows, place) for rows, place in measured if place is not None]
         print(f"{len(chosen)} of {len(group)} problems have their template among the candidates")
         choices += [(rows, place, 1 / len(chosen)) for rows, place in chosen]
     cosine, words = conditional_logit(choices).tolist()
+    return Weights(cosine=cosine, words=words)
+
+
+def fit_curve(
+    library: TemplateLibrary, groups: Sequence[Sequence[Problem]], off_topic: Sequence[Problem]
+) -> Curve:
+    """Fit the evidence on ``groups``, and what tells the first of them from ``off_topic``."""
+    which, whether = (fit_weights(library, groups, as_head=as_head) for as_head in (True, False))
     print(f"{len(groups[0])} problems against {len(off_topic)} questions that none fits")
-    plain = Curve(
-        bias=0, cosine_weight=cosine, words_weight=words, strength_weight=1, size_weight=1
-    )
-    fitting = strengths(library, groups[0], plain)
-    others = strengths(library, off_topic, plain)
+    fitting = strengths(library, groups[0], whether)
+    others = strengths(library, off_topic, whether)
     rows = np.concatenate([fitting, others]).reshape(-1, 2)
     # A choice between itself and nothing is logistic regression.
     sides = np.stack(
@@ -133,7 +148,6 @@ def fit_curve(
     weights = conditional_logit(
         [(pair, int(row >= fitting[..., 0].size), 1 / len(rows)) for row, pair in enumerate(sides)]
     )
-    strength, size = float(weights[0]), -float(weights[1])
     reached = others @ weights[:2]
     bias = _logit(THRESHOLD) - float(np.quantile(reached, 1 - PASSED))
     for place, templates in enumerate(SIZES):
@@ -143,36 +157,34 @@ def fit_curve(
         ]
         print(f"  {templates} templates: passed for {passed[0]:.3f} and {passed[1]:.3f}")
     return Curve(
+        which=which,
+        whether=whether,
         bias=bias,
-        cosine_weight=cosine,
-        words_weight=words,
-        strength_weight=strength,
-        size_weight=size,
+        strength_weight=float(weights[0]),
+        size_weight=-float(weights[1]),
     )
 
 
 def strengths(
-    library: TemplateLibrary, problems: Sequence[Problem], curve: Curve
+    library: TemplateLibrary, problems: Sequence[Problem], weights: Weights
 ) -> npt.NDArray[np.float64]:
     """``(problems, sizes, draws, 2)``: the strength, and ln(templates); a right one is always there."""
-    index = library._current()  # noqa: SLF001 - it measures the inside
-    uris = list(index.snapshot.files)
+    uris = list(library.space.snapshot().files)
     column = {uri: place for place, uri in enumerate(uris)}
     random = np.random.default_rng(0)
     draws = [[random.permutation(len(uris))[:size] for _ in range(DRAWS)] for size in SIZES]
     found = np.empty((len(problems), len(SIZES), DRAWS, 2))
     for row, problem in enumerate(problems):
-        evidence = np.empty(len(uris))
-        vector = library.space.embedder.embed_query(problem.problem)
-        for fit in index.fits(problem.problem, vector, examined=len(uris)):
-            evidence[column[fit.uri]] = curve.evidence(fit.cosine, fit.words)
+        scores = np.empty(len(uris))
+        for fit in evidence(library, problem, weights, as_head=False, examined=len(uris)):
+            scores[column[fit.uri]] = fit.score
         for place, some in enumerate(draws):
             for draw, drawn in enumerate(some):
                 chosen = drawn
                 if problem.template is not None:
                     right = column[uri_of(problem.template, library)]
                     chosen = np.append(drawn[drawn != right][: len(drawn) - 1], right)
-                found[row, place, draw] = strength_of(evidence[chosen].tolist()), log(len(chosen))
+                found[row, place, draw] = strength_of(scores[chosen].tolist()), log(len(chosen))
     return found
 
 

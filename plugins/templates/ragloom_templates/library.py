@@ -183,7 +183,7 @@ class TemplateLibrary:
         most = self.settings.top_k if top_k is None else top_k
         names = {uri: name for name, uri in self._ids.items()}
         found: list[TemplateMatch] = []
-        for fit in index.fits(query, embedder.embed_query(query), where=where):
+        for fit in index.fits(query, embedder, where=where):
             if fit.score < least or len(found) >= most:
                 break
             template = self._load(names.get(fit.uri, ""))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import log, log1p, tanh
 
@@ -12,64 +12,83 @@ import numpy as np
 import numpy.typing as npt
 
 from ragloom.chunking import embedded_text
-from ragloom.filters import matches
-from ragloom.protocols import Embeddings
+from ragloom.protocols import Embedder
 from ragloom.snapshot import Snapshot
 from ragloom.types import Condition
-from ragloom_templates.chunker import is_lead
+from ragloom_templates.chunker import head_of_problem, is_lead
 
-__all__ = ["CURVE", "Curve", "Fit", "Index", "strength_of"]
+__all__ = ["CURVE", "Curve", "Fit", "Index", "Weights", "strength_of"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weights:
+    """How much speaks for a template: ``cosine * its cosine + words * its words``.
+
+    Attributes:
+        cosine: Weight of the cosine, see :attr:`Fit.cosine`.
+        words: Weight of the words, see :attr:`Fit.words`.
+    """
+
+    cosine: float
+    words: float
+
+    def evidence(self, cosine: float, words: float) -> float:
+        """Higher is better."""
+        return self.cosine * cosine + self.words * words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Curve:
-    """Turns what is measured of a problem and the templates of a library into scores.
+    """Turns the evidence for the templates of a library into scores.
 
-    The evidence for a template is ``cosine_weight * cosine + words_weight * words``. Two questions
-    are asked of it:
+    Two questions are asked of it:
 
     - Does anything fit? ``1 / (1 + exp(-(bias + strength_weight * strength - size_weight *
       ln(templates))))``: a logistic curve (Platt, "Probabilistic Outputs for Support Vector Machines",
-      1999). The strength is halfway between the best evidence and the mean of the best five: a
-      problem that a library is about has more than one template near it. By chance the best of many
-      is better than the best of few, hence the last term.
-    - Which? Another template than the best one is marked down by its gap, how far its evidence is
-      below the best one's: times ``1 / (1 + exp(-2 * (4 - gap)))``. For whether a second or third is the
-      right one is a matter of the gap alone: on the problems of the fit it is for 1 in 8 up to a gap
-      of 2, for 1 in 25 up to 3 and for 1 in 100 beyond 4, and as often where their own evidence is weak.
+      1999). The problem is embedded as it is for that. The strength is halfway between the best
+      evidence and the mean of the best five: a problem that a library is about has more than one
+      template near it. By chance the best of many is better than the best of few, hence the last term.
+    - Which? The problem is embedded as the head of a template for that, which puts the right one first
+      more often, and all questions nearer to all templates. Another one than the best is marked down
+      by its gap, how far its evidence is below the best one's: times ``1 / (1 + exp(-2 * (4 - gap)))``.
+      On the problems of the fit a second or third is the right one for 1 in 5 up to a gap of 1, 1 in
+      10 up to 2, 1 in 20 up to 3, 1 in 30 up to 4, and 1 in 60 up to 6.
 
     A template is no passage that answers, so core's calibration of relevance does not hold for it.
 
     Attributes:
+        which: Weights of the evidence that orders.
+        whether: Weights of the evidence that anything fits.
         bias: The constant term.
-        cosine_weight: Weight of :attr:`Fit.cosine`.
-        words_weight: Weight of :attr:`Fit.words`.
         strength_weight: Weight of the strength.
         size_weight: Weight of the library's size.
     """
 
+    which: Weights
+    whether: Weights
     bias: float
-    cosine_weight: float
-    words_weight: float
     strength_weight: float
     size_weight: float
 
-    def evidence(self, cosine: float, words: float) -> float:
-        """How much speaks for one template; higher is better."""
-        return self.cosine_weight * cosine + self.words_weight * words
-
-    def scores(self, evidence: Sequence[float], templates: int) -> list[float]:
-        """0 to 1, higher is better, of the best candidates of a library of so many."""
-        best = max(evidence)
+    def fits(self, evidence: Sequence[float], templates: int) -> float:
+        """0 to 1: whether anything of a library of so many fits, by the evidence for its best."""
         strength = self.strength_weight * strength_of(evidence)
-        fits = _logistic(self.bias + strength - self.size_weight * log(max(templates, _FEWEST)))
-        return [fits * _logistic(_STEEPNESS * (_GAP - (best - one))) for one in evidence]
+        return _logistic(self.bias + strength - self.size_weight * log(max(templates, _FEWEST)))
+
+    def shares(self, evidence: Sequence[float]) -> list[float]:
+        """0 to 1 for each: which of them fits, if any does; all but 1 for the best."""
+        best = max(evidence)
+        return [_logistic(_STEEPNESS * (_GAP - (best - one))) for one in evidence]
 
 
 CURVE = Curve(
-    bias=-4.38, cosine_weight=28.41, words_weight=1.66, strength_weight=1.63, size_weight=1.36
+    which=Weights(cosine=30.70, words=1.68),
+    whether=Weights(cosine=28.41, words=1.66),
+    bias=-4.38,
+    strength_weight=1.63,
+    size_weight=1.36,
 )
-"""Fitted by ``benchmarks/quality/templates.py --fit`` on 447 problems and on 396 questions that no
+"""Fitted by ``benchmarks/quality/templates.py --fit`` on 452 problems and on 396 questions that no
 template fits: in libraries of 10 to 1,053 public templates 0.65 is passed for 94 to 97 in 100 of the former
 and for 4 to 8 of the latter, 1 in 20 in all."""
 
@@ -115,45 +134,73 @@ class Index:
     def fits(
         self,
         problem: str,
-        vector: Embeddings,
+        embedder: Embedder,
         *,
         where: Sequence[Condition] = (),
-        curve: Curve | None = None,
         examined: int = _EXAMINED,
     ) -> list[Fit]:
         """The templates that come first, best first; ties in the order of their files.
 
         Args:
             problem: In words.
-            vector: ``(d,)`` float32: the problem, embedded.
+            embedder: The one that made the index.
             where: Conditions that every template passes.
-            curve: Instead of :data:`CURVE`.
+            examined: Templates, best cosine first, whose words are compared.
+
+        Raises:
+            ModelError: The model cannot be loaded or does not answer.
+        """
+        found = self.evidence(
+            problem, embedder, CURVE.which, as_head=True, where=where, examined=examined
+        )
+        if not found:
+            return []
+        alike = self.evidence(problem, embedder, CURVE.whether, where=where, examined=examined)
+        whether = CURVE.fits([one.score for one in alike], len(self.snapshot.files))
+        shares = CURVE.shares([one.score for one in found])
+        fits = [
+            replace(one, score=whether * share) for one, share in zip(found, shares, strict=True)
+        ]
+        return sorted(fits, key=lambda fit: (-fit.score, fit.uri))
+
+    def evidence(
+        self,
+        problem: str,
+        embedder: Embedder,
+        weights: Weights,
+        *,
+        as_head: bool = False,
+        where: Sequence[Condition] = (),
+        examined: int = _EXAMINED,
+    ) -> list[Fit]:
+        """What speaks for templates, best cosine first; the score of each is its evidence.
+
+        Args:
+            problem: In words.
+            embedder: The one that made the index.
+            weights: Of cosine and words.
+            as_head: Whether the problem is embedded as the head of a template.
+            where: Conditions that every template passes.
             examined: Templates, best cosine first, whose words are compared.
         """
         snapshot = self.snapshot
+        passing = snapshot.columns.passing(where)
         files = [
             number
-            for number, (uri, entry) in enumerate(snapshot.files.items())
-            if entry.chunks and matches(uri, entry.metadata, where)
+            for number, entry in enumerate(snapshot.files.values())
+            if entry.chunks and passing[number]
         ]
         if not files or not problem.strip():
             return []
-        curve = curve or CURVE
+        vector = embedder.embed_query(head_of_problem(problem) if as_head else problem)
         cosines, rows = self._best(snapshot.cosines(vector))
-        order = sorted(files, key=lambda number: (-cosines[number], number))[:examined]
-        weights = self._weights(problem)
-        found: list[tuple[str, float, float]] = []
-        for number in order:
-            uri, cosine = snapshot.uris[number], float(cosines[number])
-            words = self._words(weights, int(rows[number]))
-            found.append((uri, cosine, words))
-        evidence = [curve.evidence(cosine, words) for _, cosine, words in found]
-        scores = curve.scores(evidence, len(snapshot.files))
-        fits = [
-            Fit(uri=uri, score=score, cosine=cosine, words=words)
-            for (uri, cosine, words), score in zip(found, scores, strict=True)
-        ]
-        return sorted(fits, key=lambda fit: (-fit.score, fit.uri))
+        sought = self._weights(problem)
+        found: list[Fit] = []
+        for number in sorted(files, key=lambda number: (-cosines[number], number))[:examined]:
+            cosine, words = float(cosines[number]), self._words(sought, int(rows[number]))
+            score = weights.evidence(cosine, words)
+            found.append(Fit(uri=snapshot.uris[number], score=score, cosine=cosine, words=words))
+        return found
 
     def _best(
         self, cosines: npt.NDArray[np.float32]
