@@ -23,6 +23,7 @@ from ragloom.protocols import Formatter, Store, TokenCounter
 from ragloom.replacing import replace_file
 from ragloom.screening import is_secret
 from ragloom.snapshot import Snapshot, current_generation
+from ragloom.spelling import did_you_mean
 from ragloom.status import SpaceStatus
 from ragloom.types import (
     Calibration,
@@ -186,7 +187,14 @@ class Space(Wiring):
         if self._snapshot is None or self._snapshot.meta.generation != current_generation(
             self.directory
         ):
-            self._snapshot = Snapshot.open_current(self.directory)
+            try:
+                self._snapshot = Snapshot.open_current(self.directory)
+            except NotIndexedError as error:
+                known = self.workspace.spaces()
+                if not known or self.name in known:
+                    raise
+                there = did_you_mean(self.name, known) or f"; there are: {', '.join(known)}"
+                raise NotIndexedError(f"nothing is indexed in {self.name!r}{there}") from error
         return self._snapshot
 
     def search(

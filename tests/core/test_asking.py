@@ -89,7 +89,7 @@ def test_reasons_name_their_space_and_those_of_spaces_without_hits_are_left_out(
 def test_a_space_without_an_index_is_told_and_keeps_no_other_from_answering(spaces, make_space):
     empty = make_space(sources=("a",))
     empty.name = "empty"
-    told = "nothing is indexed in 'empty' yet: run 'ragloom index'"
+    told = "nothing is indexed in 'empty'; there are: a, all, b"
     result = search([empty, spaces["b"]], "errors")
     assert (["b/review.md"], told) == (paths(result), result.reason)
     assert "errors" in context([empty, spaces["b"]], "errors").text

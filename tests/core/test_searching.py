@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from ragloom import ConfigError, Space
+from ragloom import ConfigError, NotIndexedError, Space
 from ragloom.filters import parse_condition
 from ragloom.snapshot.analysis import analyze
 
@@ -165,6 +166,13 @@ def test_an_open_snapshot_answers_after_a_newer_one_is_published(
     assert before.lexical.search({"violin": 1.0}, limit=3)[0].size == 3
     assert notes.search("round", mode="lexical", min_relevance=0.0).hits[0].chunk.uri == "new.md"
     assert len(list(notes.directory.glob("gen-*"))) == 2
+
+
+def test_a_space_that_there_is_not_names_those_that_there_are(notes: Space) -> None:
+    workspace = notes.workspace
+    for name, told in {"note": "; did you mean 'notes'?", "default": "; there are: notes"}.items():
+        with pytest.raises(NotIndexedError, match=re.escape(f"indexed in {name!r}{told}")):
+            workspace.space(name).search("violin")
 
 
 @pytest.mark.parametrize("least", [float("nan"), -0.1, 1.1, float("inf")])

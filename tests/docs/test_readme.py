@@ -1,6 +1,7 @@
 """README opens with two commands; the second is what .ci/run runs, the first answers a question."""
 
 import importlib.util
+import json
 import re
 import shlex
 import shutil
@@ -34,25 +35,44 @@ def test_the_first_command_installs_and_asks(commands):
     assert shlex.split(steps[-1])[:2] == [".venv/bin/ragloom", "search"]
 
 
-@pytest.mark.skipif(
-    importlib.util.find_spec("ragloom.cli") is None, reason="the command line is not there yet"
-)
-@pytest.mark.skipif(
-    importlib.util.find_spec("onnxruntime") is None, reason="needs the extra [standard]"
-)
-def test_the_first_command_answers_with_file_and_line(commands, root, tmp_path):
-    arguments = shlex.split(commands[0].rsplit("&&", 1)[1])[1:]
-    folders = [argument for argument in arguments if (root / argument).is_dir()]
-    for folder in folders:
-        shutil.copytree(root / folder, tmp_path / folder)
-    done = subprocess.run(
-        [sys.executable, "-m", "ragloom", *arguments],
-        cwd=tmp_path,
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    assert folders
-    assert re.search(
-        rf"^{re.escape(folders[0].rstrip('/'))}/\S+\.md:\d+", done.stdout, re.MULTILINE
-    )
+@pytest.fixture
+def ask(root, tmp_path):
+    """Runs a command of the README beside a copy of the pages."""
+    if importlib.util.find_spec("onnxruntime") is None:
+        pytest.skip("needs the extra [standard]")
+    shutil.copytree(root / "examples" / "docs", tmp_path / "examples" / "docs")
+
+    def run(command, *more):
+        return subprocess.run(
+            [sys.executable, "-m", "ragloom", *shlex.split(command)[1:], *more],
+            cwd=tmp_path,
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+
+    return run
+
+
+def test_the_first_command_answers_with_file_and_line(commands, ask):
+    done = ask(commands[0].rsplit("&&", 1)[1])
+    assert re.search(r"^examples/docs/\S+\.md:\d+", done.stdout, re.MULTILINE)
+
+
+def test_the_answers_that_it_shows_are_those_that_it_gives(root, commands, ask):
+    page = (root / "README.md").read_text("utf-8")
+    found, nothing = re.search(r"```text\n(.*?)\n\$ (.*?)```", page, re.DOTALL).groups()
+    relevance, path, first, last = re.match(r"(\S+)  (\S+):(\d+)-(\d+)\n", found).groups()
+
+    hit = json.loads(ask(commands[0].rsplit("&&", 1)[1], "--json").stdout)["hits"][0]
+    assert (path, int(first), int(last)) == (hit["path"], hit["start_line"], hit["end_line"])
+    assert float(relevance) == pytest.approx(hit["relevance"], abs=0.01)
+    assert " > ".join(hit["headings"]) == found.splitlines()[1].strip()
+    lines = (root / path).read_text("utf-8").splitlines()
+    for number, text in re.findall(r"^ +(\d+) │ (.*?(?:\n +│ .*)*)$", found, re.MULTILINE):
+        shown = re.sub(r"\n +│", "", text)
+        assert lines[int(number) - 1].startswith(shown.removesuffix(" …"))
+
+    command, told = nothing.splitlines()
+    done = ask(command)
+    assert ("", told) == (done.stdout, done.stderr.splitlines()[-1])

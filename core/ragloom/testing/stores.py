@@ -218,6 +218,17 @@ class StoreContract(FilterRules, KeepingRules, StoreFixtures, contract=True):
             open_store(dimension=3)
         assert open_store().count() == 1
 
+    def test_an_emptied_space_takes_another_dimension(self, open_store: OpenStore) -> None:
+        """Another model can follow: ``open`` makes a space that holds no chunk again."""
+        store = open_store()
+        store.upsert([chunk("a")], unit((1,)))
+        store.drop()
+        store.close()
+        store = open_store(dimension=3)
+        store.upsert([chunk("b")], unit((1,))[:, :3])
+        assert [chunk.id for chunk, _ in everything(store)] == ["b"]
+        store.drop()
+
     def test_inputs_are_not_changed_nor_kept(self, open_store: OpenStore) -> None:
         """What is given stays as it was, and later changes to it change nothing that is stored.
 

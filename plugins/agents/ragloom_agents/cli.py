@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 __all__ = ["agents"]
 
 _LOG = logging.getLogger("ragloom")
+_NONE = "no agents: neither agents.yaml nor ragloom.yaml names any"
+_NO_TOOL = "no agent has the tool rag_search: name those that are to be indexed"
 _NAMED = 20  # documents that are named on stderr when they are not in the prompt
 
 
@@ -73,7 +75,7 @@ def list_agents(session: Session, *, as_json: bool) -> None:
         print_json(rows)
         return
     if not rows:
-        session.note("no agents: neither agents.yaml nor ragloom.yaml names any")
+        session.note(_NONE)
     for row in rows:
         chunks = cast("int | None", row["chunks"])
         indexed = "not indexed" if chunks is None else counted(chunks, "chunk")
@@ -205,7 +207,10 @@ def index(session: Session, *, agent_ids: tuple[str, ...], as_json: bool) -> Non
     for agent_id in agent_ids:
         opened.settings.agent(agent_id)  # raises where there is none, before any is indexed
     failed = False
-    for agent_id in agent_ids or [one for one in opened.settings.agents if opened.has_tool(one)]:
+    wanted = agent_ids or [one for one in opened.settings.agents if opened.has_tool(one)]
+    if not wanted:
+        session.note(_NO_TOOL if opened.settings.agents else _NONE)
+    for agent_id in wanted:
         try:
             report = opened.index.ensure(agent_id)
         except (RagloomError, OSError) as error:

@@ -146,10 +146,22 @@ def make(kind: Kind, part: str, options: Mapping[str, object]) -> object:
     loaded = load_class(kind, part)
     try:
         with guarded(kind, part):
+            _check_names(kind, part, loaded, options)
             return loaded(**_typed(loaded, options))
     except FAULTS as error:
         said = " ".join(str(error).split())
         raise ConfigError(f"{label(kind, part)}: {said}") from error
+
+
+def _check_names(kind: Kind, part: str, loaded: type, options: Mapping[str, object]) -> None:
+    """Refuse arguments that a class does not have; one that takes any checks them itself."""
+    takes = inspect.signature(loaded).parameters
+    # A field with an alias may be given by its own name, which the signature does not show.
+    legal = [*takes, *(name for name in getattr(loaded, "model_fields", ()) if name not in takes)]
+    unknown = sorted(options.keys() - set(legal))
+    if unknown and not any(one.kind is one.VAR_KEYWORD for one in takes.values()):
+        nearest = did_you_mean(unknown[0], legal) or f"; legal are: {', '.join(takes)}"
+        raise ConfigError(f"{label(kind, part)}: unknown option {unknown[0]!r}{nearest}")
 
 
 def _typed(loaded: type, options: Mapping[str, object]) -> dict[str, object]:

@@ -38,7 +38,7 @@ class RagloomRetriever(BaseRetriever):
         space: The index.
         top_k: Passages at the most; the space's own setting by default.
         min_relevance: What is less relevant, 0 to 1, is left out; likewise.
-        mode: ``hybrid``, ``dense`` or ``lexical``; likewise.
+        mode: ``hybrid``, ``rrf``, ``dense`` or ``lexical``; likewise.
     """
 
     def __init__(

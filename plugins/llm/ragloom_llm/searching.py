@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from ragloom import Citation, ConfigError, Context, Space, Workspace
+from ragloom.asking import holder, search, share_models
 from ragloom.spelling import did_you_mean
 
 if TYPE_CHECKING:
@@ -25,8 +27,8 @@ _SHOWN = 60  # characters of a wrong argument
 def fragment(argument: str) -> Fragment:
     """Passages that answer a query, as text with their sources: ``-f ragloom:SPACE:QUERY``.
 
-    SPACE is an index of the workspace in the current folder, as ``ragloom status`` names it; it may be
-    left empty where there is only one (``-f 'ragloom::how do I log errors?'``).
+    SPACE is an index of the workspace in the current folder, as ``ragloom status`` names it; without
+    one (``-f 'ragloom::how do I log errors?'``) all of them are asked as one.
     """
     from llm import Fragment
 
@@ -43,7 +45,7 @@ def rag_search(query: str, space: str = "", top_k: int = _DEFAULT) -> str:
     """Search the documents of the current folder by meaning and by words.
 
     Returns the passages that answer the query, best first, each with its score (0 to 1) and its source
-    file. Give the name of a space only where there are several.
+    file. Without the name of a space all of them are searched.
     """
     # A model's arguments are of any type, and null for those that it leaves out.
     given: tuple[object, object] = (query, space)
@@ -74,9 +76,11 @@ def _short(value: object) -> str:
 def _answer(query: str, name: str, top_k: int | None) -> str:
     if _HALF.search(query):
         raise ConfigError("query holds half of a character (a lone surrogate): give whole ones")
-    with _space(Workspace.open(), name) as space:
-        result = space.search(query, top_k=top_k)
-        root = space.workspace.root
+    with ExitStack() as opened:
+        spaces = [opened.enter_context(space) for space in _spaces(Workspace.open(), name)]
+        share_models(spaces)
+        result = search(spaces, query, top_k=top_k)
+        roots = [(holder(spaces, hit) or spaces[0]).workspace.root for hit in result.hits]
         citations = tuple(
             Citation(
                 path=hit.chunk.uri,
@@ -86,27 +90,24 @@ def _answer(query: str, name: str, top_k: int | None) -> str:
                 text=hit.chunk.text,
                 headings=hit.chunk.headings,
             )
-            for hit in result.hits
+            for hit, root in zip(result.hits, roots, strict=True)
         )
         context = Context(citations=citations, hits=result.hits, reason=result.reason)
         # The same text as the agents' own rag_search: its formatter is found by name, as any other.
-        return space.workspace.host.formatter("results").render(context)
+        return spaces[0].workspace.host.formatter("results").render(context)
 
 
-def _space(workspace: Workspace, name: str) -> Space:
-    """The space of that name, or the only one; lessons only where a setting says so."""
+def _spaces(workspace: Workspace, name: str) -> list[Space]:
+    """The space of that name, or without one all of them; lessons only where a setting says so."""
     lessons = _lessons(workspace)
     names = sorted({*workspace.spaces(), *lessons})
     if not names:
         raise ConfigError(f"nothing is indexed in {workspace.root}: run 'ragloom index'")
-    if not name:
-        if len(names) > 1:
-            raise ConfigError(f"there are several spaces, name one: {', '.join(names)}")
-        name = names[0]
-    if name not in names:
+    if name and name not in names:
         hint = did_you_mean(name, names) or f"; there are: {', '.join(names)}"
         raise ConfigError(f"no space is called {name!r}{hint}")
-    return lessons[name] if name in lessons else workspace.space(name)
+    wanted = [name] if name else names
+    return [lessons[one] if one in lessons else workspace.space(one) for one in wanted]
 
 
 def _lessons(workspace: Workspace) -> Mapping[str, Space]:

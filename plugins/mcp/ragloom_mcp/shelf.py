@@ -19,6 +19,8 @@ SPACES = "ragloom.spaces"
 keeps under names of its own; ``agents`` gives one for every agent, ``knowledge`` that of the lessons where
 the settings say so."""
 
+_NOTHING = "nothing is indexed here yet: run 'ragloom index'"
+
 
 class Shelf:
     """The spaces that are shown, by name. Safe to use from several threads.
@@ -48,7 +50,7 @@ class Shelf:
         """
         names = [name] if name else self.names()
         if not names:
-            raise ConfigError("nothing is indexed here yet: run 'ragloom index'")
+            raise ConfigError(_NOTHING)
         return [self.space(one) for one in names]
 
     def space(self, name: str) -> Space:
@@ -58,6 +60,8 @@ class Shelf:
             ConfigError: There is none of that name.
         """
         names = self.names()
+        if not names:
+            raise ConfigError(f"{name}: {_NOTHING}")
         if name not in names:
             raise ConfigError(f"no space is called {name!r}{_nearest(name, names)}")
         with self._opening:

@@ -154,6 +154,9 @@ class LiteRows:
         found = {field.name: field for field in collection.schema.fields}
         dimension = found[VECTOR].dim if VECTOR in found else None
         if dimension != self._dimension:
+            if VECTOR in found and not collection.num_entities:  # what another model left
+                self._engine.drop_collection(self._name)
+                return self._engine.create_collection(self._name, _schema(self._dimension))
             msg = (
                 f"the store {self._directory} holds vectors of {dimension} numbers, and the "
                 f"embedder gives {self._dimension}: index into a new space, or drop this one and "

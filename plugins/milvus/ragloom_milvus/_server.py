@@ -191,6 +191,11 @@ class ServerRows:
             raise StoreError(msg)
         dimension = int(fields[VECTOR]["params"]["dim"])
         if dimension != self._dimension:
+            self._client.load_collection(self._name, timeout=self._timeout)
+            if not self.count():  # what another model left
+                self._client.drop_collection(self._name, timeout=self._timeout)
+                self._open_collection()
+                return
             msg = (
                 f"the collection {self._name} on {self._uri} holds vectors of {dimension} numbers, "
                 f"and the embedder gives {self._dimension}: index into a new space, or drop this "

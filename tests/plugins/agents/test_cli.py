@@ -93,6 +93,18 @@ def test_nothing_relevant_is_no_failure(run):
     assert "nothing is relevant enough" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [("", "no agents: neither agents.yaml"), ("agents: [{id: a}]\n", "no agent has the tool")],
+)
+def test_index_says_why_it_indexes_nothing(run, tmp_path, text, told):
+    (tmp_path / "agents.yaml").write_text(text, "utf-8")
+    done = run("index", folder=tmp_path)
+
+    assert (0, "") == (done.exit_code, done.stdout)
+    assert done.stderr.startswith(told)
+
+
 def test_list_says_what_there_is(run):
     run("index")
     rows = {row["id"]: row for row in json.loads(run("list", "--json").stdout)}

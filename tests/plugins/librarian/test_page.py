@@ -26,6 +26,17 @@ def test_the_graph_of_the_page_runs(blocks, project, monkeypatch):
     assert final["retrieved_context"]
 
 
+def test_the_graph_of_the_page_runs_without_a_knowledge_base(blocks, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": "page"}
+    exec(blocks[0], names)  # noqa: S102 - our own page
+
+    final = names["graph"].compile().invoke({})
+
+    assert "rebuild" in final["degraded_reason"]
+    assert final["design"]
+
+
 def test_the_functions_of_the_page_are_called_as_it_says(blocks, project, monkeypatch):
     (project / "docs" / "brief.md").write_text("# Brief\n\nLog all errors.\n")
     monkeypatch.chdir(project)

@@ -158,9 +158,13 @@ def test_a_wrong_name_is_one_clear_line(name, message):
     assert "\n" not in str(caught.value)
 
 
-def test_a_wrong_option_is_one_clear_line():
-    with pytest.raises(ConfigError, match="chunk_sizes"):
-        cut(chunker("llamaindex:SentenceSplitter", chunk_sizes=3), "text")
+@pytest.mark.parametrize(
+    ("option", "told"),
+    [("chunk_sizes", "did you mean 'chunk_size'"), ("zzz", "legal are: separator, chunk_size, ")],
+)
+def test_a_wrong_option_is_one_clear_line(option, told):
+    with pytest.raises(ConfigError, match=f"unknown option '{option}'; {told}"):
+        cut(chunker("llamaindex:SentenceSplitter", **{option: 3}), "text")
 
 
 def test_a_package_that_is_not_installed_is_named():

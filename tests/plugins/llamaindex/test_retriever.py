@@ -1,6 +1,7 @@
 """Ragloom as a retriever of LlamaIndex, under its own query engine."""
 
 import asyncio
+import re
 import shutil
 from pathlib import Path
 
@@ -81,6 +82,14 @@ def test_the_query_engine_answers_from_the_space(space):
     # The mock model repeats its prompt: the passages and their places are in it.
     assert "file_path: docs/" in str(response)
     assert "How do I log errors?" in str(response)
+
+
+def test_the_engine_of_the_page_answers(root, space, monkeypatch, capsys):
+    page = (root / "docs" / "llamaindex.md").read_text("utf-8")
+    monkeypatch.chdir(space.workspace.root)
+    exec(re.search(r"```python\n(.*?)```", page, re.DOTALL)[1], {})  # noqa: S102 - our own page
+
+    assert "file_path: docs/standards/error-handling.md" in capsys.readouterr().out
 
 
 def test_the_query_engine_answers_asynchronously(space):

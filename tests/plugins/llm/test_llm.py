@@ -100,6 +100,20 @@ def test_a_fragment_is_what_the_index_says(space, indexed):
     assert done.output.rstrip().endswith("Answer me.")
 
 
+def test_without_a_name_several_spaces_are_asked_as_one(indexed, project):
+    (project / "runbooks").mkdir()
+    (project / "runbooks" / "full.md").write_text("# Full bucket\n\nEmpty the bucket first.\n")
+    with (project / "ragloom.yaml").open("a", encoding="utf-8") as file:
+        file.write("  runbooks: {sources: [runbooks]}\n")
+    Workspace.open(project).space("runbooks").index()
+
+    fragment = run("-f", "ragloom::copy a full bucket", "Answer me.").output
+    tool = run("-T", "rag_search", 'search {"query": "copy a full bucket"}').output
+    for said in (fragment, tool):
+        assert "source: docs/s3.md" in said
+        assert "source: runbooks/full.md" in said
+
+
 def test_nothing_relevant_is_said_to_the_model(indexed):
     done = run("-f", "ragloom:docs:a recipe for apple pie", "Answer me.")
 
@@ -192,7 +206,7 @@ def test_lessons_are_out_of_reach_unless_a_setting_names_them(indexed, project):
 
     done = run("-f", "ragloom:knowledge:buckets", "Answer me.")
     assert (done.exit_code, "no space is called 'knowledge'" in done.output) == (1, True)
-    assert run("-f", "ragloom::copy a bucket", "Answer me.").exit_code == 0  # there is one alone
+    assert "in batches" not in run("-f", "ragloom::copying a bucket times out", "Answer me.").output
 
     with Path("ragloom.yaml").open("a", encoding="utf-8") as file:
         file.write("knowledge: {serve: true}\n")

@@ -50,6 +50,15 @@ def test_one_space_and_no_other(workspace):
         space_shelf(workspace, "dcs")
 
 
+def test_where_nothing_is_indexed_it_says_what_to_do(tmp_path, plugins):
+    shelf = workspace_shelf(Workspace.open(tmp_path, host=plugins))
+
+    with pytest.raises(ConfigError, match="docs: nothing is indexed here yet: run 'ragloom index'"):
+        shelf.space("docs")
+    with pytest.raises(ConfigError, match=r"^nothing is indexed here yet: run 'ragloom index'"):
+        shelf.spaces()
+
+
 def test_lessons_are_served_only_where_a_setting_names_them(workspace, lessons, project, plugins):
     shelf = workspace_shelf(workspace)
     assert shelf.names() == ["docs", "runbooks"]

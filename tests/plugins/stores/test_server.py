@@ -130,9 +130,12 @@ def test_a_filter_that_the_server_cannot_narrow_is_still_answered(store, make_ch
     assert ["0299"] == [name for name, _ in found]
 
 
-def test_another_dimension_and_a_strangers_collection_are_refused(store, tmp_path, unit):
+def test_another_dimension_and_a_strangers_collection_are_refused(
+    store, tmp_path, make_chunk, unit
+):
     import pymilvus
 
+    store.upsert([make_chunk("a")], unit((1,)))
     uri, space = store._uri, "test_another_dimension_and_a_strangers_collection_are_refused"
     other = MilvusStore(uri=uri, collection="server_tests")
     with pytest.raises(StoreError, match="vectors of 4 numbers"):
