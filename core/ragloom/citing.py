@@ -7,10 +7,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
-from ragloom.types import Citation, Context
+from ragloom.types import Citation, Context, Hit
 
-__all__ = ["TextFormatter", "closed", "location", "longest_run", "on_one_line", "shown_titles"]
+__all__ = [
+    "TextFormatter",
+    "citation_of",
+    "closed",
+    "location",
+    "longest_run",
+    "on_one_line",
+    "shown_titles",
+]
 
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _LINE = re.compile(r"[^\r\n]*")
@@ -35,6 +44,19 @@ class TextFormatter:
                 zip(citations, shown_titles(citations), strict=True), start=1
             )
         )
+
+
+def citation_of(hit: Hit, root: Path) -> Citation:
+    """A hit as a passage of its own, of a file below ``root``."""
+    chunk = hit.chunk
+    return Citation(
+        path=chunk.uri,
+        file=root / chunk.uri,
+        lines=chunk.lines,
+        relevance=hit.relevance,
+        text=chunk.text,
+        headings=chunk.headings,
+    )
 
 
 def location(citation: Citation) -> str:

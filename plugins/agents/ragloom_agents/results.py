@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from ragloom import Citation, Context, Hit
+from ragloom import Context, Hit
+from ragloom.citing import citation_of
 
 __all__ = ["NOTHING_FOUND", "ResultsFormatter", "context_of", "printable"]
 
@@ -35,20 +36,8 @@ class ResultsFormatter:
 
 def context_of(hits: Sequence[Hit], root: Path, *, reason: str = "") -> Context:
     """The hits as passages of their own, best first, neither merged nor cut to a budget."""
-    return Context(citations=tuple(_citations(hits, root)), hits=tuple(hits), reason=reason)
-
-
-def _citations(hits: Iterable[Hit], root: Path) -> Iterable[Citation]:
-    for hit in hits:
-        chunk = hit.chunk
-        yield Citation(
-            path=chunk.uri,
-            file=root / chunk.uri,
-            lines=chunk.lines,
-            relevance=hit.relevance,
-            text=chunk.text,
-            headings=chunk.headings,
-        )
+    citations = tuple(citation_of(hit, root) for hit in hits)
+    return Context(citations=citations, hits=tuple(hits), reason=reason)
 
 
 def _plain(text: str) -> str:

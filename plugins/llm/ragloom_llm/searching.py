@@ -9,8 +9,9 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from ragloom import Citation, ConfigError, Context, Space, Workspace
+from ragloom import ConfigError, Context, Space, Workspace
 from ragloom.asking import holder, search, share_models
+from ragloom.citing import citation_of
 from ragloom.spelling import did_you_mean
 
 if TYPE_CHECKING:
@@ -80,17 +81,9 @@ def _answer(query: str, name: str, top_k: int | None) -> str:
         spaces = [opened.enter_context(space) for space in _spaces(Workspace.open(), name)]
         share_models(spaces)
         result = search(spaces, query, top_k=top_k)
-        roots = [(holder(spaces, hit) or spaces[0]).workspace.root for hit in result.hits]
         citations = tuple(
-            Citation(
-                path=hit.chunk.uri,
-                file=root / hit.chunk.uri,
-                lines=hit.chunk.lines,
-                relevance=hit.relevance,
-                text=hit.chunk.text,
-                headings=hit.chunk.headings,
-            )
-            for hit, root in zip(result.hits, roots, strict=True)
+            citation_of(hit, (holder(spaces, hit) or spaces[0]).workspace.root)
+            for hit in result.hits
         )
         context = Context(citations=citations, hits=result.hits, reason=result.reason)
         # The same text as the agents' own rag_search: its formatter is found by name, as any other.

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import cast
 
 from ragloom import (
-    Citation,
     ConfigError,
     Context,
     Hit,
@@ -18,6 +17,7 @@ from ragloom import (
     Space,
 )
 from ragloom.asking import holder, search
+from ragloom.citing import citation_of
 from ragloom.spelling import counted
 from ragloom_mcp.excerpts import LINES_AT_ONCE, excerpt
 from ragloom_mcp.shelf import Shelf
@@ -99,7 +99,10 @@ def _rag_search(shelf: Shelf, arguments: Mapping[str, Json]) -> Answer:
         top_k=cast("int | None", arguments.get("top_k")),
     )
     holders = [holder(spaces, hit) or spaces[0] for hit in result.hits]
-    citations = tuple(map(_citation, result.hits, holders))
+    citations = tuple(
+        citation_of(hit, space.workspace.root)
+        for hit, space in zip(result.hits, holders, strict=True)
+    )
     # The same text as the agents' own rag_search: its formatter is found by name, as any other.
     formatter = spaces[0].workspace.host.formatter("results")
     text = formatter.render(Context(citations=citations, hits=result.hits, reason=result.reason))
@@ -110,17 +113,6 @@ def _rag_search(shelf: Shelf, arguments: Mapping[str, Json]) -> Answer:
         "hits": [_hit(hit, space) for hit, space in zip(result.hits, holders, strict=True)],
     }
     return Answer(text=text, structured=structured)
-
-
-def _citation(hit: Hit, space: Space) -> Citation:
-    return Citation(
-        path=hit.chunk.uri,
-        file=space.workspace.root / hit.chunk.uri,
-        lines=hit.chunk.lines,
-        relevance=hit.relevance,
-        text=hit.chunk.text,
-        headings=hit.chunk.headings,
-    )
 
 
 def _hit(hit: Hit, space: Space) -> dict[str, Json]:
