@@ -22,7 +22,7 @@ from ragloom.loading import cut_document, load_document, loader_for
 from ragloom.protocols import Formatter, Store, TokenCounter
 from ragloom.replacing import replace_file
 from ragloom.screening import is_secret
-from ragloom.snapshot import Snapshot, current_generation
+from ragloom.snapshot import Snapshot, current_generation, last_meta
 from ragloom.spelling import did_you_mean
 from ragloom.status import SpaceStatus
 from ragloom.types import (
@@ -138,6 +138,34 @@ class Space(Wiring):
             raise NotIndexedError(message)
         self._prepare()
         return self._indexer(progress).repair()
+
+    def drop(self, *, timeout: float = LOCK_TIMEOUT) -> None:
+        """Forget the index: chunks, snapshot and calibration. The files stay.
+
+        A store that several machines share is emptied for all of them.
+
+        Args:
+            timeout: Seconds to wait for another run on the same space.
+
+        Raises:
+            NotIndexedError: There is none.
+            StoreLockedError: Another run did not finish in time.
+            StoreError: The store failed; the index is still there.
+        """
+        from ragloom._dropping import drop
+
+        if not self.directory.is_dir():
+            raise NotIndexedError(f"nothing is indexed in {self.name!r}")
+        meta = last_meta(self.directory)
+        self.close()
+        drop(
+            self.directory,
+            store=self.store,
+            dimension=self.embedder.dimension if meta is None else meta.dimension,
+            aside=self.workspace.state / f"{self.name}.removed",
+            timeout=timeout,
+        )
+        self._snapshot = None
 
     def cut(
         self, paths: Sequence[str | os.PathLike[str]]

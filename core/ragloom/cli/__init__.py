@@ -59,6 +59,7 @@ COMMANDS = {
     "calibrate": "Fit relevance to your documents.",
     "audit": "Read the log of retrievals.",
     "repair": "Make the store again from the snapshot, or the snapshot from the store.",
+    "drop": "Forget indexes; the files stay.",
     "completion": "Print the script that completes commands in a shell.",
 }
 """Name to the line that ``ragloom --help`` shows; no module is imported to show it."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "COMMON_OPTIONS",
     "SHARE",
+    "complete_spaces",
     "json_option",
     "part_options",
     "query_options",
@@ -119,7 +120,7 @@ def space_option(command: F) -> F:
         "--space",
         "space_name",
         metavar="NAME",
-        shell_complete=_complete_spaces,
+        shell_complete=complete_spaces,
         help="The index to use, by its name in the settings or in 'ragloom status'.",
     )(command)
 
@@ -206,9 +207,10 @@ _QUERY = (
 )
 
 
-def _complete_spaces(
+def complete_spaces(
     ctx: click.Context, _param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
+    """The names of spaces, for a shell."""
     from click.shell_completion import CompletionItem
 
     names = ctx.ensure_object(Session).workspace().spaces()

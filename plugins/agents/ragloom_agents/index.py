@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import shutil
 from collections.abc import Callable
 from threading import RLock
 
@@ -107,21 +106,10 @@ class AgentIndex:
         with self._lock:
             space = self.spaces.space(agent_id)
             try:
-                dimension = space.snapshot().meta.dimension
+                space.drop()
             except NotIndexedError:
                 return False
-            directory = space.directory / "store"
-            directory.mkdir(exist_ok=True)
-            space.store.open(space=space.name, dimension=dimension, directory=directory)
-            try:
-                space.store.drop()
-            finally:
-                space.store.close()
             self.spaces.forget(agent_id)
-            gone = space.workspace.state / f"{space.name}.removed"
-            shutil.rmtree(gone, ignore_errors=True)  # what an interrupted removal left
-            space.directory.rename(gone)  # in one step: nobody opens half of it
-            shutil.rmtree(gone)
             return True
 
     def close(self) -> None:

@@ -234,3 +234,15 @@ def test_any_number_of_hits_may_be_asked_for(run, command):
     result = run(command, "logging", "-k", "1" + "0" * 30)
     assert 0 == result.exit_code
     assert result.stdout
+
+
+def test_dropping_takes_names_and_knows_them_first(run, workspace):
+    (workspace / "ragloom.yaml").write_text(DECLARED)
+    run("index")
+    result = run("drop", "logs", "review")
+    assert (2, "") == (result.exit_code, result.stdout)
+    assert "no space is called 'review'; did you mean 'reviews'?" in result.stderr
+    assert '{"space": "logs", "dropped": true}\n' == run("drop", "logs", "--json").stdout
+    assert ["logs", "reviews"] == spaces(run)  # the settings still name it
+    assert 1 == run("drop", "logs").exit_code
+    assert "reviews: dropped\n" == run("drop", "reviews").stdout
