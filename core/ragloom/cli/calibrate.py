@@ -50,19 +50,24 @@ def command(
     """
     from ragloom.cli._spaces import choose_spaces
     from ragloom.evaluation import everyday_questions
+    from ragloom.relevance import DEFAULT_CALIBRATION
 
     workspace = session.workspace()
     for space in choose_spaces(workspace, space_name, ()):
         if reset:
             space.reset_calibration()
-            session.note(f"{space.name}: the embedder's own calibration holds again")
-            continue
-        queries = off_topic.read_text("utf-8").splitlines() if off_topic else everyday_questions()
-        fitted = space.calibrate([query for query in queries if query.strip()])
-        if as_json:
-            print_json({"space": space.name, **_as_json(fitted)})
+            holds = space.embedder.calibration or DEFAULT_CALIBRATION
         else:
-            session.note(f"{space.name}: bias {fitted.bias:.2f}; {fitted.source}")
+            queries = (
+                off_topic.read_text("utf-8").splitlines() if off_topic else everyday_questions()
+            )
+            holds = space.calibrate([query for query in queries if query.strip()])
+        if as_json:
+            print_json({"space": space.name, **_as_json(holds)})
+        elif reset:
+            session.note(f"{space.name}: the embedder's own calibration holds again")
+        else:
+            session.note(f"{space.name}: bias {holds.bias:.2f}; {holds.source}")
 
 
 def _as_json(calibration: Calibration) -> dict[str, float | str]:

@@ -12,6 +12,7 @@ from ragloom.decoding import decode
 from ragloom_templates.front_matter import FrontMatterError
 from ragloom_templates.library import TemplateLibrary
 from ragloom_templates.parsing import PATTERN_FILE, Parsed, parse, path_without_ending
+from ragloom_templates.skeleton import TO_BE_WRITTEN
 
 __all__ = ["Finding", "Severity", "lint"]
 
@@ -104,6 +105,8 @@ def _warnings(parsed: Parsed, path: PurePosixPath) -> Iterator[tuple[int, str]]:
         yield lines["keywords"], "'keywords' should be a list such as [proof, negation]"
     if not parsed.metadata["description"]:
         yield lines.get("description", 1), "there is no 'description', by which it is found"
+    if parsed.metadata["description"] == TO_BE_WRITTEN:
+        yield lines["description"], "'description' is still that of the skeleton: fill it in"
     for key in fields:
         lower = key.lower()
         if key != lower and lower in (*_SCALARS, "keywords"):

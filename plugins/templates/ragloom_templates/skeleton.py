@@ -7,16 +7,19 @@ from pathlib import Path
 
 from ragloom import SourceError
 
-__all__ = ["write_skeleton"]
+__all__ = ["TO_BE_WRITTEN", "write_skeleton"]
 
-_SKELETON = """\
+TO_BE_WRITTEN = "What kind of problem it is for, in the words in which people state such problems."
+"""The description of a skeleton that nobody has filled in."""
+
+_SKELETON = f"""\
 ---
-name: "{title}"
+name: "{{title}}"
 domain: general
 complexity: moderate
 methodology: sequential
 keywords: []
-description: "What kind of problem it is for, in the words in which people state such problems."
+description: "{TO_BE_WRITTEN}"
 ---
 
 ## Steps

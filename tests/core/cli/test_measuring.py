@@ -175,5 +175,7 @@ def test_calibrate_keeps_off_topic_questions_out_until_it_is_reset(run, workspac
     assert kept.is_file()
     told = json.loads(run("explain", "log levels", "--json").stdout)
     assert told["calibration"] == fitted["source"]
-    run("calibrate", "--reset")
+    reset = json.loads(run("calibrate", "--reset", "--json").stdout)
+    assert (list(fitted), "docs") == (list(reset), reset["space"])
+    assert fitted["source"] != reset["source"]
     assert not kept.exists()

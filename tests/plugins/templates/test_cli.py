@@ -142,10 +142,10 @@ def test_lint_exits_with_1_for_errors_only(run, write):
     assert "1 error, 1 warning" in result.stderr
 
 
-def test_new_writes_a_skeleton_that_lints(run, workspace):
+def test_new_writes_a_skeleton_to_be_filled_in(run, workspace):
     path = run("new", 'Five "Whys"').stdout.strip()
     assert str(workspace.root / "data" / "templates" / "five-whys.md") == path
-    assert "0 errors, 0 warnings" in run("lint").stderr
+    assert "0 errors, 1 warning" in run("lint").stderr
     assert "Five 'Whys'" == json.loads(run("show", "five-whys", "--json").stdout)["name"]
     assert "there is such a file already" in run("new", "five-whys", code=1).stderr
     assert "cannot name a file" in run("new", "???", code=1).stderr

@@ -2,6 +2,7 @@ import pytest
 
 from ragloom_templates import TemplateLibrary
 from ragloom_templates.linting import lint
+from ragloom_templates.skeleton import write_skeleton
 
 from .conftest import PROOF
 
@@ -49,3 +50,14 @@ def test_every_problem_is_found_in_one_run(library, write, embedder):
         ),
     ] == findings
     assert [] == embedder.passages
+
+
+def test_a_skeleton_that_nobody_filled_in_is_told(library, workspace):
+    write_skeleton(workspace.root / "one", "Root cause analysis")
+    (finding,) = lint(library)
+    assert ("one/root-cause-analysis.md", 7, "warning") == (
+        finding.path,
+        finding.line,
+        finding.severity,
+    )
+    assert "'description' is still that of the skeleton: fill it in" == finding.problem
