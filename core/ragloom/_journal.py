@@ -2,7 +2,8 @@
 
 Two files in the space's folder: ``embeddings.journal`` holds the vectors made so far, in records of
 fixed size that carry a checksum; ``touched.journal`` holds the ids that the run was about to write to
-the store or to delete from it. Both are gone once a generation is published.
+the store or to delete from it, and the dimension of its vectors. Both are gone once a generation is
+published.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from ragloom.protocols import Embeddings
 __all__ = ["Journal"]
 
 _KEY_BYTES = 32
+_DIMENSION = "#"  # begins no id
 
 
 class Journal:
@@ -27,6 +29,7 @@ class Journal:
     def __init__(self, directory: Path, dimension: int) -> None:
         self._embeddings = directory / "embeddings.journal"
         self._touched = directory / "touched.journal"
+        self._dimension = dimension
         self._sound: int | None = None  # bytes up to the first torn or foreign record, once known
         self._record = np.dtype(
             [("crc", "<u4"), ("key", f"S{_KEY_BYTES}"), ("vector", "<f4", (dimension,))]
@@ -72,17 +75,26 @@ class Journal:
 
     def touched(self) -> set[str]:
         """The ids that the interrupted run may have written or deleted."""
-        try:
-            return set(self._touched.read_text("ascii", "replace").split())
-        except FileNotFoundError:
-            return set()
+        return {name for name in self._noted() if not name.startswith(_DIMENSION)}
+
+    def dimensions(self) -> set[int]:
+        """The dimensions of the vectors that the store may hold since the interrupted runs."""
+        numbers = (name.removeprefix(_DIMENSION) for name in self._noted() if name[0] == _DIMENSION)
+        return {int(number) for number in numbers if number.isdecimal()}
 
     def touch(self, ids: Collection[str]) -> None:
         """Write down, durably, which ids are about to be written or deleted."""
         with self._touched.open("a", encoding="ascii") as stream:
-            stream.writelines(f"\n{chunk_id}" for chunk_id in ("", *sorted(ids), ""))
+            noted = ("", f"{_DIMENSION}{self._dimension}", *sorted(ids), "")
+            stream.writelines(f"\n{name}" for name in noted)
             stream.flush()
             os.fsync(stream.fileno())
+
+    def _noted(self) -> Sequence[str]:
+        try:
+            return self._touched.read_text("ascii", "replace").split()
+        except FileNotFoundError:
+            return ()
 
     def settle(self) -> None:
         """Forget the ids: the store is known to be right."""

@@ -115,7 +115,7 @@ def read_files(content: bytes, seen: bytes = b"") -> Mapping[str, FileEntry]:
         )
         for entry in json.loads(content)
     }
-    with suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError):
+    with suppress(ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError):
         # Damaged, it matches no file, and the files are read once more.
         later = {uri: Fingerprint(*map(int, known)) for uri, known in json.loads(seen).items()}
         files |= {uri: replace(files[uri], fingerprint=known) for uri, known in later.items()}

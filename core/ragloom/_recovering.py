@@ -79,8 +79,7 @@ class Recovery:
             if snapshot is None or current(self._directory) == snapshot.directory:
                 return snapshot
         with space_lock(self._directory, timeout=timeout):
-            snapshot, lost = self._found()
-            if not lost:
+            if (snapshot := self._found()) is not None:
                 return snapshot
             try:
                 snapshot = self._from_store()
@@ -102,59 +101,52 @@ class Recovery:
         """
         self._directory.mkdir(parents=True, exist_ok=True)
         with space_lock(self._directory, timeout=timeout):
-            snapshot, lost = self._found()
-            if lost or snapshot is None:
+            if (snapshot := self._found()) is None:
                 if (made := self._from_store()) is not None:
                     return len(made)
                 snapshot = self._older()
             if snapshot is None:
                 message = f"the store of {self._name!r} holds nothing: index its files again"
                 raise NotIndexedError(message)
-            journal = Journal(self._directory, snapshot.meta.dimension)
-            journal.touch(())  # killed, the next run looks at what the store holds
-            chunks = self._writer.rebuild(snapshot)
-            journal.settle()
-            return chunks
+            return self._writer.rebuild(snapshot, Journal(self._directory, snapshot.meta.dimension))
 
     def _answering(self) -> Path | None:
         """The generation that ``CURRENT`` names, there or not; the newest where it names none."""
-        newest = next(iter(all_generations(self._directory)), None)
-        return current(self._directory) or newest
+        return current(self._directory) or next(iter(all_generations(self._directory)), None)
 
-    def _found(self) -> tuple[Snapshot | None, bool]:
-        """The generation that answers, with ``CURRENT`` naming it, and whether there was one that is lost.
+    def _found(self) -> Snapshot | None:
+        """The generation that answers, with ``CURRENT`` naming it; None where there is none, or it is lost.
 
-        What is damaged is kept aside. ``CURRENT`` goes on naming it, so that the next run knows if this
-        one is killed.
+        What is damaged is kept aside. ``CURRENT`` goes on naming it until another one takes its place, so
+        that it is not forgotten when this run is killed.
         """
         try:
             snapshot = self.opened()  # another run may have made it again
         except StoreDamagedError as error:
             self._keep_aside(self._answering(), error)
-            return None, True
+            return None
         if snapshot is not None:
             point_at(snapshot.directory)
-        return snapshot, False
+        return snapshot
 
     def _from_store(self) -> Snapshot | None:
         """Publish what the store holds of one model; None where that is nothing.
 
         The store does not know the files' fingerprints, so the next run compares their content.
         """
-        meta = last_meta(self._directory)
-        last = None if meta is None else meta.embedder
-        now = self._embedder.fingerprint
-        dimension = self._embedder.dimension
-        if meta is not None and last != now:
-            dimension = meta.dimension
+        meta, now = last_meta(self._directory), self._embedder.fingerprint
+        models, dimension = [now], self._embedder.dimension
+        if meta is not None and meta.embedder != now:
+            models, dimension = [meta.embedder, now], meta.dimension
+        # Rows of the first versions have no key: they are of the model that wrote the generation.
+        keyless = meta is not None and meta.embedder == now
         stored = self._writer.read(dimension)
-        for embedder in (now,) if last is None else (last, now):
-            # Rows of the first versions have no key: they are of the model that wrote the generation.
-            trusted = "" if embedder == last else None
+        for embedder in models:
             rows = [
                 NewRow(chunk=replace(chunk, key=""), key=key, vector=vector)
                 for chunk, vector in stored
-                if chunk.key in ((key := embedding_key(chunk, embedder)), trusted)
+                if (key := embedding_key(chunk, embedder)) == chunk.key
+                or (keyless and not chunk.key)
             ]
             if rows:
                 self._publish(rows, embedder, dimension)

@@ -18,10 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ragloom._journal import Journal
-from ragloom.errors import StoreDamagedError, StoreError
+from ragloom.errors import StoreDamagedError, StoreError, StoreLockedError
 from ragloom.protocols import Embeddings, Store
 from ragloom.snapshot import NewRow, Snapshot, contents, keep_aside
-from ragloom.types import Chunk, Condition, Lines, Span
+from ragloom.types import Chunk, Lines, Span
 
 __all__ = ["Progress", "StoreWriter", "answers_for"]
 
@@ -30,7 +30,9 @@ Progress = Callable[[str, int, int], None]
 
 _LOG = logging.getLogger("ragloom")
 _WRITE_AT_ONCE = 1000  # chunks a store call
-_MARK = ".ragloom"  # the uri of marks: the folder of the state, so that no file can be called so
+# The uri of marks: the folder of the state, so that no file can be called so. Their ids begin with it, too,
+# and so come before those of chunks that are as near.
+_MARK = ".ragloom"
 _MARKS = 100  # more than there can be machines that wrote at the same moment
 
 
@@ -40,15 +42,23 @@ def answers_for(store: Store, snapshot: Snapshot) -> bool:
     Raises:
         StoreError: It failed.
     """
-    return _marks(store, snapshot.meta.dimension) == [snapshot.contents]
+    # Two are enough: where there is more than one, none counts.
+    return _marks(store, snapshot.meta.dimension, limit=2) == [_mark_of(snapshot)]
 
 
-def _marks(store: Store, dimension: int) -> list[str]:
+def _mark_of(snapshot: Snapshot) -> str:
+    return f"{_MARK}-{snapshot.contents}"
+
+
+def _marks(store: Store, dimension: int, *, limit: int = _MARKS) -> list[str]:
+    """The marks in an open store.
+
+    They are what is nearest to their vector: a condition may cost a look at every row.
+    """
     if store.read != "native":
         return []
-    where = [Condition(field="path", operator="=", value=_MARK)]
-    found = store.search(_axis(dimension)[0], limit=_MARKS, where=where)
-    return [name for name, _ in found]
+    found = store.search(_axis(dimension)[0], limit=limit)
+    return [name for name, _ in found if name.startswith(_MARK)]
 
 
 def _axis(dimension: int) -> Embeddings:
@@ -91,9 +101,7 @@ class StoreWriter:
             StoreError: It does not hold what was written to it.
         """
         everything = [int(row) for row in np.flatnonzero(kept)]
-        if snapshot is not None and snapshot.meta.dimension != dimension:
-            with self._open(snapshot.meta.dimension):
-                self._store.drop()
+        self._make_room(snapshot, journal, dimension)
         with self._open(dimension):
             marks = _marks(self._store, dimension)
             fresh = {row.chunk.id for row in rows}
@@ -128,11 +136,15 @@ class StoreWriter:
         if not whole:
             self._write_anew(snapshot, everything, rows, dimension)
 
-    def rebuild(self, snapshot: Snapshot) -> int:
+    def rebuild(self, snapshot: Snapshot, journal: Journal) -> int:
         """Write a whole generation anew; the number of chunks is returned."""
-        with self._open(snapshot.meta.dimension):
+        dimension = snapshot.meta.dimension
+        self._make_room(snapshot, journal, dimension)
+        journal.touch(())  # killed, the next run looks at what the store holds
+        with self._open(dimension):
             self._store.drop()
-        self._write_anew(snapshot, range(len(snapshot)), [], snapshot.meta.dimension)
+        self._write_anew(snapshot, range(len(snapshot)), [], dimension)
+        journal.settle()
         return len(snapshot)
 
     def read(self, dimension: int) -> Sequence[tuple[Chunk, Embeddings]]:
@@ -152,17 +164,42 @@ class StoreWriter:
         return []
 
     def known(
-        self, keys: Collection[str], snapshot: Snapshot | None, dimension: int
+        self,
+        keys: Collection[str],
+        snapshot: Snapshot | None,
+        journal: Journal,
+        dimension: int,
     ) -> Mapping[str, Embeddings]:
         """Vectors by their key, as far as the store has them: another run may have written them.
 
         A store that is as ``snapshot`` left it is not read. One that cannot be read knows nothing.
         """
+        self._make_room(snapshot, journal, dimension)
         with self._open(dimension), suppress(StoreDamagedError):
             marks = _marks(self._store, dimension)
             if snapshot is None or not self._is_left_by(snapshot, marks, ()):
                 return {chunk.key: vector for chunk, vector in self._scan() if chunk.key in keys}
         return {}
+
+    def _make_room(self, snapshot: Snapshot | None, journal: Journal, dimension: int) -> None:
+        """Drop what ``snapshot`` or an interrupted run left of vectors of another dimension."""
+        others = journal.dimensions()
+        if snapshot is not None:
+            others.add(snapshot.meta.dimension)
+        if not (others := others - {dimension}):
+            return
+        journal.touch(())
+        try:
+            with self._open(dimension):
+                return  # dropped before
+        except (StoreDamagedError, StoreLockedError):
+            raise
+        except StoreError:
+            for other in sorted(others):
+                with suppress(StoreError), self._open(other):
+                    self._store.drop()
+                    return
+            raise
 
     def _keep_aside(self, error: StoreDamagedError) -> None:
         """Keep the files of a damaged store aside, and begin an empty one.
@@ -186,7 +223,7 @@ class StoreWriter:
         if snapshot.meta.store != self._store.fingerprint:
             return False
         if self._store.read == "native":
-            return list(marks) == [snapshot.contents]
+            return list(marks) == [_mark_of(snapshot)]
         return bool(interrupted) or self._store.count() == len(snapshot)
 
     def _differing(
@@ -231,7 +268,7 @@ class StoreWriter:
         if snapshot is not None:
             ids.extend(snapshot.ids[list(everything)])
             keys.extend(snapshot.keys[list(everything)])
-        return [contents(np.array(ids, "S32"), np.array(keys, "S32"))]
+        return [f"{_MARK}-{contents(np.array(ids, 'S32'), np.array(keys, 'S32'))}"]
 
     def _set(self, marks: Sequence[str], dimension: int) -> None:
         for name in marks:

@@ -293,7 +293,7 @@ class Indexer:
             if key not in vectors
         }
         if same_dimension and len(missing) >= (1 if snapshot is None else _WORTH_OPENING):
-            stored = self._writer.known(missing.keys(), snapshot, self._embedder.dimension)
+            stored = self._writer.known(missing.keys(), snapshot, journal, self._embedder.dimension)
             vectors.update(stored)
             missing = {key: text for key, text in missing.items() if key not in stored}
         names = list(missing)

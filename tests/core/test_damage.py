@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from ragloom._locking import space_lock
 from ragloom.audit import read_log
 from ragloom.explaining import explain
 from ragloom.snapshot import current_generation
+from ragloom.snapshot.lexical import LexicalDocument, update_lexical
 
 MakeSpace = Callable[..., Space]
 Damage = Callable[[Path], object]
@@ -264,3 +266,38 @@ def test_a_torn_line_of_the_audit_log_is_left_out(tmp_path: Path, content: bytes
     log.write_bytes(content + b'\n{"time": "now"}\n')
 
     assert [*read_log(log)] == [{"time": "now"}]
+
+
+def test_a_serial_number_is_never_given_twice(
+    indexed: Path, files: Path, make_space: MakeSpace
+) -> None:
+    path = one(indexed, "meta.json")  # which no checksum covers
+    path.write_text(
+        path.read_text("utf-8").replace('"next_serial": 4', '"next_serial": 2'), "utf-8"
+    )
+    with pytest.raises(StoreDamagedError, match="it would give a serial number twice"):
+        make_space().search("alpha")
+    (files / "c.md").write_text("gamma", "utf-8")
+
+    assert make_space().index().embedded == 1
+
+    found = make_space().search("gamma", mode="lexical", min_relevance=0.0).hits
+    assert [hit.chunk.uri for hit in found] == ["c.md"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no limit for the size of a file")
+@pytest.mark.parametrize("limit", [0, 2000, 20_000])
+def test_a_disk_that_fills_up_under_the_lexical_index_is_no_bug_of_ours(
+    tmp_path: Path, limit: int
+) -> None:
+    import resource
+
+    words = " ".join(f"word{number}" for number in range(5000))
+    documents = [LexicalDocument(0, "a.md", words, "")]
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, before[1]))
+    try:
+        with pytest.raises(OSError, match=r"the lexical index cannot be written: .*too large"):
+            update_lexical(tmp_path / "lexical", previous=None, removed=[], added=documents)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)

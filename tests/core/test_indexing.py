@@ -562,8 +562,40 @@ def test_the_state_folder_ignores_itself(files: Path, make_space: MakeSpace) -> 
     assert "*" in (files / ".ragloom" / ".gitignore").read_text("utf-8").splitlines()
 
 
+@pytest.mark.parametrize("before", ["indexed before", "first run"])
+@pytest.mark.parametrize("then", [64, 32, 16])
+@pytest.mark.parametrize("action", ["index", "repair"])
+def test_a_run_with_a_model_of_another_dimension_that_is_killed_blocks_no_later_run(
+    files: Path,
+    make_space: MakeSpace,
+    monkeypatch: pytest.MonkeyPatch,
+    before: str,
+    then: int,
+    action: str,
+) -> None:
+    (files / "a.md").write_text("alpha", "utf-8")
+    if before == "indexed before":
+        make_space().index()
+
+    def killed(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(indexing, "publish", killed)  # the store is written
+        with pytest.raises(KeyboardInterrupt):
+            make_space(embedder_options={"dimension": 32}).index()
+
+    if action == "repair" and before == "indexed before":
+        assert make_space(embedder_options={"dimension": then}).repair() == 1
+    report = make_space(embedder_options={"dimension": then}).index()
+
+    assert report.chunks == 1
+    assert paths(make_space(embedder_options={"dimension": then}), "alpha") == ["a.md"]
+
+
 @pytest.mark.parametrize(
-    "damage", [None, b"", b"\xff{", b'{"a.md": ["x", 1, 2]}', b'{"b.md": [1]}']
+    "damage",
+    [None, b"", b"\xff{", b'{"a.md": ["x", 1, 2]}', b'{"a.md": [1e999, 1, 2]}', b'{"b.md": [1]}'],
 )
 def test_a_file_that_was_read_again_and_is_the_same_is_not_read_at_every_run(
     files: Path, make_space: MakeSpace, monkeypatch: pytest.MonkeyPatch, damage: bytes | None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
@@ -22,7 +23,6 @@ POINTERS: dict[str, bytes | None] = {
     "no number": b"gen-",
     "another folder": b"../notes",
     "a damaged one": b"gen-000001.damaged-20200101-000000",
-    "not there": b"gen-000009\n",
 }
 
 
@@ -173,12 +173,89 @@ def test_where_the_snapshot_and_the_store_are_lost_the_generation_before_answers
     report = make_space(store=store).index()
 
     assert (report.added, report.embedded, report.chunks) == (("b.md",), 1, 2)
-    assert report.generation == 3 if lost == "damaged" else 2
+    assert report.generation == (3 if lost == "damaged" else 2)
     assert len(found(make_space(store=store))) == 2
     assert make_space(store=store).index().generation == report.generation
     aside = 1 if lost == "damaged" else 0
     assert len([*directory.glob("gen-000002.damaged-*")]) == aside
     assert len([*directory.glob("store.damaged-*")]) == aside
+
+
+@pytest.mark.parametrize("first", ["index", "repair"])
+@pytest.mark.parametrize("then", ["index", "repair"])
+@pytest.mark.parametrize("lost", ["deleted", "damaged"])
+def test_a_lost_generation_is_made_from_the_store_though_the_first_attempt_is_killed(
+    indexed: Path,
+    make_space: MakeSpace,
+    monkeypatch: pytest.MonkeyPatch,
+    first: str,
+    then: str,
+    lost: str,
+) -> None:
+    if lost == "deleted":
+        shutil.rmtree(indexed / "gen-000002")
+    else:
+        (indexed / "gen-000002" / "columns.npz").write_bytes(b"")
+
+    def killed(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("ragloom._recovering.publish", killed)
+        with pytest.raises(KeyboardInterrupt):
+            getattr(make_space(), first)()
+    assert found(make_space()) == ["alpha storage a"]  # the generation before, meanwhile
+
+    if then == "repair":
+        assert make_space().repair() == 2
+    report = make_space().index()
+
+    assert (report.chunks, report.embedded) == (2, 0)
+    assert report.generation > 2  # or readers that have the lost one open would take it to be that
+    assert len(found(make_space())) == 2
+
+
+def test_after_a_repair_from_the_generation_before_an_index_run_has_nothing_to_do(
+    indexed: Path, files: Path, make_space: MakeSpace
+) -> None:
+    overwrite(generation(indexed))
+    overwrite(indexed / "store")
+    (files / "b.md").unlink()  # the files are those of the generation before
+
+    assert make_space().repair() == 1
+    assert make_space().index().generation == 1
+
+
+@pytest.mark.parametrize("killed_at", ["drop", "upsert"])
+def test_a_repair_that_is_killed_leaves_the_store_to_the_next_run(
+    indexed: Path, make_space: MakeSpace, monkeypatch: pytest.MonkeyPatch, killed_at: str
+) -> None:
+    from ragloom_local.sqlite import SqliteStore
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(SqliteStore, killed_at, killed)
+        with pytest.raises(KeyboardInterrupt):
+            make_space().repair()
+
+    assert make_space().index().embedded == 0
+    shutil.rmtree(generation(indexed))
+    assert make_space().repair() == 2  # from the store alone
+
+
+def test_rows_of_the_first_versions_have_no_key_and_are_used_all_the_same(
+    indexed: Path, make_space: MakeSpace
+) -> None:
+    with sqlite3.connect(next(indexed.glob("store/*.sqlite3"))) as database:
+        database.execute("UPDATE chunks SET extra = json_remove(extra, '$.key') WHERE uri = 'a.md'")
+    (indexed / "gen-000002" / "columns.npz").write_bytes(b"")
+
+    assert make_space().repair() == 2
+    assert make_space().index().embedded == 0
+    (generation(indexed) / "meta.json").unlink()
+    assert make_space().index().embedded == 0  # they have one now
 
 
 def test_going_back_never_leaves_in_the_store_what_was_lost(

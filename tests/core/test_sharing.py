@@ -18,6 +18,7 @@ pytest.importorskip("markdown_it")
 from ragloom_local.sqlite import SqliteStore
 
 Machine = Callable[..., Space]
+MARKS = 100  # that may be looked for
 STORED = 300  # chunks: so many that a run asks the store before it embeds them
 
 
@@ -28,8 +29,9 @@ class Native(SqliteStore):
     searched = 0
 
     def search(self, *args: object, **options: object) -> object:
-        """The nearest; the searches of all objects are counted."""
-        type(self).searched += not options.get("where")  # that is how marks are asked for
+        """The nearest; the searches of all objects are counted, but for those that look for marks."""
+        assert not options.get("where")  # which may cost a look at every row
+        type(self).searched += options["limit"] > MARKS
         return super().search(*args, **options)
 
 

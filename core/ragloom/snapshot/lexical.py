@@ -63,6 +63,18 @@ def _terms_text(text: str) -> str:
     return " ".join(term for term in analyze(text) if len(term) <= _LONGEST_TERM)
 
 
+@contextmanager
+def _disk_errors() -> Iterator[None]:
+    """A full disk as what it is: tantivy has one exception for everything."""
+    try:
+        yield
+    except ValueError as error:
+        if "IO error" in str(error):
+            raise OSError(f"the lexical index cannot be written: {error}") from error
+        raise
+
+
+@_disk_errors()
 def update_lexical(
     directory: Path,
     *,
@@ -74,6 +86,9 @@ def update_lexical(
 
     tantivy writes each segment file once, so the old files are linked, not copied; the few that it
     rewrites (``meta.json``, ``.managed.json``) are replaced by renaming.
+
+    Raises:
+        OSError: It cannot be written; the disk may be full.
     """
     directory.mkdir(parents=True)
     if previous is None:

@@ -23,6 +23,7 @@ from ragloom.snapshot.reading import (
     Snapshot,
     checksum,
     chunk_line,
+    current,
     generations,
 )
 from ragloom.types import Chunk
@@ -163,10 +164,10 @@ def point_at(generation: Path) -> None:
 
 
 def _last_generation(space_directory: Path) -> int:
-    """The highest number so far: one that was set aside is not used again, so that readers see it."""
-    found = (
-        re.match(r"gen-(\d+)(?!.*\.tmp)", entry.name) for entry in space_directory.glob("gen-*")
-    )
+    """The highest number so far: that of a lost one is not used again, or readers would not see it."""
+    named = current(space_directory)
+    entries = [*space_directory.glob("gen-*"), *([named] if named else [])]
+    found = (re.match(r"gen-(\d+)(?!.*\.tmp)", entry.name) for entry in entries)
     return max((int(match[1]) for match in found if match), default=0)
 
 

@@ -110,6 +110,8 @@ class Snapshot:
             shape = (self.meta.rows, self.meta.dimension)
             if self.vectors.shape != shape or len(self._lines) != self._offsets[-1]:
                 raise ValueError(f"it does not hold {shape[0]} chunks with vectors of {shape[1]}")
+            if any(self.serials[-1:] >= self.meta.next_serial):
+                raise ValueError("it would give a serial number twice")
             self._manifest = (directory / "files.json").read_bytes()
             self._seen = b""
             with suppress(FileNotFoundError):
@@ -270,7 +272,7 @@ def contents(ids: npt.NDArray[np.bytes_], keys: npt.NDArray[np.bytes_]) -> str:
 
 
 def current(space_directory: Path) -> Path | None:
-    """The generation that ``CURRENT`` names, there or not; None where the pointer is lost, or names none."""
+    """The generation that ``CURRENT`` names, there or not; None where it is lost or names none."""
     try:
         name = (space_directory / "CURRENT").read_text("ascii").strip()
     except (OSError, UnicodeDecodeError):
