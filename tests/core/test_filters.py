@@ -263,11 +263,11 @@ ALIKE = st.sampled_from(
     files=st.lists(
         st.tuples(st.text(max_size=3), st.just({}) | st.fixed_dictionaries({"a": ALIKE | JSON}))
     ),
-    wheres=st.lists(st.lists(CONDITIONS, max_size=3), max_size=3),
+    filters=st.lists(st.lists(CONDITIONS, max_size=3), max_size=3),
 )
-def test_many_files_are_asked_as_each_of_them(files, wheres):
+def test_many_files_are_asked_as_each_of_them(files, filters):
     columns = Columns(files)
-    for where in wheres:
+    for where in filters:
         expected = [matches(uri, metadata, where) for uri, metadata in files]
         assert expected == columns.passing(where).tolist()
 

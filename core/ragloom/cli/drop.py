@@ -25,7 +25,7 @@ Examples:
 def command(session: Session, *, names: tuple[str, ...], as_json: bool) -> None:
     """Forget indexes: their chunks in the store, snapshots and calibrations. The files stay.
 
-    NAMEs are those of 'ragloom status'. A store that several machines share is emptied for all of
+    A NAME is one of 'ragloom status'. A store that several machines share is emptied for all of
     them. To have an index again, index its files again.
     """
     from ragloom.cli._spaces import choose_spaces
