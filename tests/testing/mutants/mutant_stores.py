@@ -127,7 +127,22 @@ class ReplacesSurrogates(FileStore):
 @breaks("test_another_dimension_is_refused_on_opening")
 class IgnoresTheDimension(FileStore):
     def open(self, *, space, dimension, directory):
-        super().open(space=space, dimension=4, directory=directory)
+        try:
+            super().open(space=space, dimension=dimension, directory=directory)
+        except StoreError:
+            super().open(space=space, dimension=4, directory=directory)
+
+
+@breaks("test_an_emptied_space_takes_another_dimension")
+class KeepsTheFirstDimension(FileStore):
+    def open(self, *, space, dimension, directory):
+        super().open(space=space, dimension=dimension, directory=directory)
+        first = self._folder / "first"
+        if not first.exists():
+            first.write_text(str(dimension))
+        elif first.read_text() != str(dimension):
+            self.close()
+            raise StoreError("it was made for another dimension")
 
 
 @breaks("test_inputs_are_not_changed_nor_kept")
