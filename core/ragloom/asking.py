@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ragloom.context import Strategy
     from ragloom.space import Space
 
-__all__ = ["combined", "context", "found", "holder", "search", "share_models"]
+__all__ = ["combined", "context", "found", "holder", "search", "share_models", "together"]
 
 _POOL = 4  # hits to choose from, for each one wanted, where they should differ
 _RERANKED = 1.0  # scores above it are a reranker's; fused ones are at most that
@@ -212,6 +212,15 @@ def holder(spaces: Sequence[Space], hit: Hit) -> Space | None:
             if hit.chunk.id in space.snapshot().row_of_id:
                 return space
     return None
+
+
+@contextmanager
+def together(spaces: Iterable[Space]) -> Iterator[Sequence[Space]]:
+    """Spaces that are asked as one while the block runs; each model is in memory once."""
+    with ExitStack() as stack:
+        opened = [stack.enter_context(space) for space in spaces]
+        share_models(opened)
+        yield opened
 
 
 def share_models(spaces: Sequence[Space]) -> None:

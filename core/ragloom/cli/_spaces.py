@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,7 @@ from ragloom.spelling import did_you_mean
 if TYPE_CHECKING:
     from ragloom.workspace import Space, Workspace
 
-__all__ = ["choose_space", "choose_spaces", "opened", "with_parts"]
+__all__ = ["choose_space", "choose_spaces", "with_parts"]
 
 _DEFAULT = "default"
 
@@ -70,17 +69,6 @@ def _named(workspace: Workspace, name: str, paths: Sequence[str]) -> Space:
         message = f"no space is called {name!r}{there}"
         raise click.UsageError(message, context)
     return workspace.space(name)
-
-
-@contextmanager
-def opened(spaces: Sequence[Space], **parts: str | None) -> Iterator[Sequence[Space]]:
-    """Spaces that are asked together, with other parts than their settings name, while the block runs."""
-    from ragloom.asking import share_models
-
-    with ExitStack() as stack:
-        chosen = [stack.enter_context(with_parts(space, **parts)) for space in spaces]
-        share_models(chosen)
-        yield chosen
 
 
 def with_parts(

@@ -98,13 +98,13 @@ def command(  # noqa: PLR0913 - one parameter an option
     no error: stderr says why.
     """
     from ragloom import asking
-    from ragloom.cli._spaces import choose_spaces, opened
+    from ragloom.cli._spaces import choose_spaces, with_parts
     from ragloom.cli.search import bring_up_to_date
     from ragloom.counting import counter as counter_named
     from ragloom.parts import placed
 
     chosen = choose_spaces(session.workspace(), space_name, paths)
-    with opened(chosen, reranker=reranker) as spaces:
+    with asking.together(with_parts(space, reranker=reranker) for space in chosen) as spaces:
         counting = counter_named(counter)
         with placed({"": "--format"} if format_name else {}):
             formatter = (

@@ -75,11 +75,11 @@ def command(  # noqa: PLR0913 - one parameter an option
     is one line that begins with path:line. Nothing found is no error: stderr says why.
     """
     from ragloom import asking
-    from ragloom.cli._spaces import choose_spaces, opened
+    from ragloom.cli._spaces import choose_spaces, with_parts
 
     chosen = choose_spaces(session.workspace(), space_name, paths)
     parts = {"store": store, "embedder": embedder, "chunker": chunker, "reranker": reranker}
-    with opened(chosen, **parts) as spaces:
+    with asking.together(with_parts(space, **parts) for space in chosen) as spaces:
         if refresh:
             bring_up_to_date(session, spaces)
         result = asking.search(

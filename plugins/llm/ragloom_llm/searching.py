@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from ragloom import ConfigError, Context, Space, Workspace
-from ragloom.asking import holder, search, share_models
+from ragloom.asking import holder, search, together
 from ragloom.citing import citation_of
 from ragloom.spelling import did_you_mean
 
@@ -77,9 +76,7 @@ def _short(value: object) -> str:
 def _answer(query: str, name: str, top_k: int | None) -> str:
     if _HALF.search(query):
         raise ConfigError("query holds half of a character (a lone surrogate): give whole ones")
-    with ExitStack() as opened:
-        spaces = [opened.enter_context(space) for space in _spaces(Workspace.open(), name)]
-        share_models(spaces)
+    with together(_spaces(Workspace.open(), name)) as spaces:
         result = search(spaces, query, top_k=top_k)
         citations = tuple(
             citation_of(hit, (holder(spaces, hit) or spaces[0]).workspace.root)
