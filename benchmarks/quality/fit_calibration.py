@@ -22,10 +22,10 @@ from tempfile import gettempdir
 import numpy as np
 
 from ragloom import Space, Workspace
-from ragloom.calibrating import fit_to_pairs
 from ragloom.evaluation import Collection, everyday_questions, index_collection, read_collection
-from ragloom.relevance import word_evidence
-from ragloom.searching import ranked_hits
+from ragloom.retrieval.calibration import fit_to_pairs
+from ragloom.retrieval.relevance import word_evidence
+from ragloom.retrieval.search import ranked_hits
 
 DEPTH = 5
 OWN_QUERIES = 250

@@ -5,7 +5,7 @@
 Reads every ``*.jsonl`` and ``*.jsonl.gz`` whose records have ``text``, and the Markdown in every zip
 archive, below FOLDER. For each collection it prints the ratio of the estimate to the exact count, over
 all of its texts, and over stretches of 3,000 tokens and more. Needs tiktoken and its vocabulary on
-disk; see ``ragloom.counting``.
+disk; see ``ragloom.text.tokens``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from ragloom.counting import counter
+from ragloom.text.tokens import counter
 
 STRETCH = 3000
 LEAST = 20_000  # characters that make a collection

@@ -24,8 +24,8 @@ from pathlib import Path, PurePosixPath
 import ragloom_markdown
 import ragloom_text
 from ragloom import Chunk, Chunker, Document, Loader, Source, SourceError, TokenCounter
-from ragloom.chunking import make_chunks
-from ragloom.verifying import verify_chunks
+from ragloom.retrieval.verify import verify_chunks
+from ragloom.text.chunks import make_chunks
 
 LIMIT = 256
 

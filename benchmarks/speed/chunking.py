@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "quality"))
 from verify_collections import LIMIT, embedder_counter, parts
 
 from ragloom import Chunker, Document, Source, TokenCounter
-from ragloom.chunking import make_chunks
+from ragloom.text.chunks import make_chunks
 from ragloom_markdown.loader import MarkdownLoader
 from ragloom_text.plain import CodeLoader
 

@@ -26,9 +26,9 @@ from typing import TypeVar
 from ragloom import SearchResult, Space, Workspace
 from ragloom.audit import AuditLog, AuditSettings
 from ragloom.context import STRATEGIES, build_context
-from ragloom.counting import counter
-from ragloom.decoding import decode
-from ragloom.prompting import build_augmented_prompt
+from ragloom.context.prompt import build_augmented_prompt
+from ragloom.text.decoding import decode
+from ragloom.text.tokens import counter
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "docs"
 PACKAGES = ("numpy", "onnxruntime", "tantivy", "tiktoken", "tokenizers")

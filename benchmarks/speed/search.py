@@ -30,10 +30,10 @@ import numpy as np
 from processes import EXAMPLES, documents, installed, machine, table
 
 from ragloom import Workspace
-from ragloom._manifest import FileEntry, content_hash, fingerprint
 from ragloom.protocols import Embedder, Embeddings, TokenCounter
-from ragloom.searching import rank, search
+from ragloom.retrieval.search import rank, search
 from ragloom.snapshot import NewRow, Snapshot, publish
+from ragloom.snapshot.manifest import FileEntry, content_hash, fingerprint
 from ragloom.types import Calibration, Chunk, Lines, Span
 from ragloom.workspace import Space
 

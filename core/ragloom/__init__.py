@@ -47,7 +47,7 @@ from ragloom.types import (
 )
 
 if TYPE_CHECKING:
-    from ragloom._host import MissingExtra, PluginHost, PluginInfo
+    from ragloom.plugin.host import MissingExtra, PluginHost, PluginInfo
     from ragloom.workspace import Space, Workspace
 
 __version__ = "0.1.0"
@@ -103,9 +103,9 @@ __all__ = [
 ]
 
 _ON_FIRST_USE = {
-    "MissingExtra": "ragloom._host",
-    "PluginHost": "ragloom._host",
-    "PluginInfo": "ragloom._host",
+    "MissingExtra": "ragloom.plugin.host",
+    "PluginHost": "ragloom.plugin.host",
+    "PluginInfo": "ragloom.plugin.host",
     "Space": "ragloom.workspace",
     "Workspace": "ragloom.workspace",
 }

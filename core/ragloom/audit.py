@@ -28,10 +28,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Literal, cast
 
-from ragloom._options import build
-from ragloom.config import Settings, user_path
+from ragloom.config.component import placed
+from ragloom.config.options import build
+from ragloom.config.settings import Settings, user_path
 from ragloom.errors import ConfigError
-from ragloom.parts import placed
 from ragloom.types import Hit, Json
 
 __all__ = ["AuditLog", "AuditSettings", "audit_settings", "read_log"]

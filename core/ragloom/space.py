@@ -11,20 +11,22 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from ragloom import asking
-from ragloom._freshness import prove
-from ragloom._storing import answers_for
-from ragloom.calibrating import CALIBRATION_NAME, read_calibration
-from ragloom.config import SpaceSettings
+from ragloom import space_group as asking
+from ragloom.components import Wiring
+from ragloom.config.settings import SpaceSettings
+from ragloom.config.spelling import did_you_mean
 from ragloom.errors import NotIndexedError, SourceError, StoreError
-from ragloom.indexing import LOCK_TIMEOUT, Indexer, Progress
-from ragloom.loading import cut_document, load_document, loader_for
+from ragloom.indexing.indexer import LOCK_TIMEOUT, Indexer, Progress
+from ragloom.indexing.store_sync import answers_for
 from ragloom.protocols import Formatter, Store, TokenCounter
-from ragloom.replacing import replace_file
-from ragloom.screening import is_secret
+from ragloom.retrieval.calibration import CALIBRATION_NAME, read_calibration
+from ragloom.retrieval.freshness import prove
 from ragloom.snapshot import Snapshot, current_generation, last_meta
-from ragloom.spelling import did_you_mean
+from ragloom.sources.discovery import read_regular, resolve_roots
+from ragloom.sources.loading import cut_document, load_document, loader_for
+from ragloom.sources.screening import is_secret
 from ragloom.status import SpaceStatus
+from ragloom.stores.atomic import replace_file
 from ragloom.types import (
     Calibration,
     Chunk,
@@ -36,12 +38,10 @@ from ragloom.types import (
     Source,
     VerifyReport,
 )
-from ragloom.walking import read_regular, resolve_roots
-from ragloom.wiring import Wiring
 
 if TYPE_CHECKING:
-    from ragloom.context import Strategy
-    from ragloom.searching import Ranking
+    from ragloom.context.packing import Strategy
+    from ragloom.retrieval.search import Ranking
     from ragloom.workspace import Workspace
 
 __all__ = ["RECORDED", "RECORD_NAME", "Space"]
@@ -152,7 +152,7 @@ class Space(Wiring):
             StoreLockedError: Another run did not finish in time.
             StoreError: The store failed; the index is still there.
         """
-        from ragloom._dropping import drop
+        from ragloom.indexing.drop import drop
 
         if not self.directory.is_dir():
             raise NotIndexedError(f"nothing is indexed in {self.name!r}")
@@ -305,8 +305,8 @@ class Space(Wiring):
         Raises:
             NotIndexedError: Nothing is indexed yet, or another model did it.
         """
-        from ragloom.reranking import reranked
-        from ragloom.searching import rank
+        from ragloom.retrieval.rerank import reranked
+        from ragloom.retrieval.search import rank
 
         mode = mode or self.settings.mode
         ranking = rank(
@@ -341,8 +341,8 @@ class Space(Wiring):
             NotIndexedError: Nothing is indexed yet.
             ConfigError: Too few of the queries found anything to compare.
         """
-        from ragloom.calibrating import fit_to_corpus, write_calibration
-        from ragloom.relevance import DEFAULT_CALIBRATION
+        from ragloom.retrieval.calibration import fit_to_corpus, write_calibration
+        from ragloom.retrieval.relevance import DEFAULT_CALIBRATION
 
         self.reset_calibration()
         fitted = fit_to_corpus(

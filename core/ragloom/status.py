@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ragloom.config import SpaceSettings
+from ragloom.config.settings import SpaceSettings
 
 __all__ = ["SpaceStatus"]
 

@@ -158,7 +158,7 @@ class Hit:
     Attributes:
         chunk: What was found.
         score: The number that orders the hits of this query; meaningful only among them. A fused
-            score is 0 to 1; that of a reranked hit is 1 to 2 (:func:`ragloom.reranking.reranked`).
+            score is 0 to 1; that of a reranked hit is 1 to 2 (:func:`ragloom.retrieval.rerank.reranked`).
         relevance: 0 to 1, absolute: the calibrated chance that the chunk answers the query.
         cosine: Similarity of the embeddings, -1 to 1; None where no embedding was compared.
         lexical: The BM25 score, 0 or more; None where no words were compared.

@@ -11,10 +11,10 @@ from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
 
-from ragloom._host import PluginHost
 from ragloom.audit import AuditLog, audit_settings
-from ragloom.config import Part, Settings, SpaceSettings, check_space_name, load_settings
+from ragloom.config.settings import Part, Settings, SpaceSettings, check_space_name, load_settings
 from ragloom.errors import ConfigError
+from ragloom.plugin.host import PluginHost
 from ragloom.snapshot import generations
 from ragloom.space import RECORD_NAME, RECORDED, Space
 from ragloom.status import SpaceStatus

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ragloom import PluginHost, Provider, Space, Workspace
-from ragloom.config import Part, Settings, SpaceSettings
+from ragloom.config.settings import Part, Settings, SpaceSettings
 from ragloom.testing.fakes import HashingEmbedder, HashingOptions
 from ragloom.testing.fixtures import MakePlugin
 

@@ -9,7 +9,7 @@ import pytest
 
 from ragloom import Chunk, ConfigError, Hit, Lines, Span
 from ragloom.audit import AuditLog, AuditSettings, audit_settings, read_log
-from ragloom.config import Settings, load_settings
+from ragloom.config.settings import Settings, load_settings
 
 HIT = Hit(
     chunk=Chunk(

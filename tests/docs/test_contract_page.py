@@ -6,7 +6,7 @@ import re
 import pytest
 
 from ragloom import PluginHost
-from ragloom._registry import PROTOCOLS
+from ragloom.plugin.registry import PROTOCOLS
 
 
 @pytest.fixture(scope="module")

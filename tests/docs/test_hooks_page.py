@@ -8,7 +8,7 @@ import re
 import pytest
 
 from ragloom import hookspecs
-from ragloom._registry import PROTOCOLS
+from ragloom.plugin.registry import PROTOCOLS
 
 HOOKS = [name for name in vars(hookspecs) if name.startswith("ragloom_")]
 
@@ -51,7 +51,7 @@ def test_every_docstring_is_a_contract(hook):
 
 @pytest.mark.parametrize("hook", HOOKS)
 def test_every_hook_has_a_test(hook, root):
-    tree = ast.parse((root / "tests" / "core" / "test_host.py").read_text("utf-8"))
+    tree = ast.parse((root / "tests" / "core" / "plugin" / "test_host.py").read_text("utf-8"))
     tests = [node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     assert f"test_hook_{hook}" in tests
 

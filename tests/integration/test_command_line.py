@@ -144,8 +144,8 @@ def test_every_error_is_one_line(indexed, arguments, code, said):
 
 def test_a_bug_is_one_line_and_a_code_of_its_own(tmp_path):
     program = (
-        "import sys, ragloom._host\n"
-        "ragloom._host.PluginHost.discover = lambda **_: 1 / 0\n"
+        "import sys, ragloom.plugin.host\n"
+        "ragloom.plugin.host.PluginHost.discover = lambda **_: 1 / 0\n"
         "sys.argv = ['ragloom', 'plugins']\n"
         "from ragloom.cli import main\nmain()"
     )

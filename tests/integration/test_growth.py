@@ -21,7 +21,7 @@ from types import ModuleType
 import pytest
 
 from ragloom import PluginHost, RagloomError, SourceError
-from ragloom.loading import cut_document, load_document
+from ragloom.sources.loading import cut_document, load_document
 from ragloom.testing.fakes import HashingEmbedder, HashingOptions
 from ragloom.types import Document, Source
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from ragloom import Space, Workspace
-from ragloom._locking import space_lock
+from ragloom.indexing.lock import space_lock
 from ragloom.testing.fakes import HashingEmbedder
 
 pytest.importorskip("milvus_lite")

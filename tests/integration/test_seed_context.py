@@ -18,11 +18,11 @@ pytest.importorskip("markdown_it", reason="needs the extra [standard]")
 
 from ragloom import Document, PluginHost, Workspace
 from ragloom.audit import read_log
-from ragloom.chunking import make_chunks
-from ragloom.context import build_context
-from ragloom.counting import counter
+from ragloom.context.packing import build_context
+from ragloom.context.prompt import build_augmented_prompt
 from ragloom.errors import MissingDependencyError, ModelError
-from ragloom.prompting import build_augmented_prompt
+from ragloom.text.chunks import make_chunks
+from ragloom.text.tokens import counter
 
 PAGES = {
     "errors.md": """\

@@ -11,7 +11,7 @@ from ragloom.testing.contract import rules_of
 
 HEAD = """\
 import pytest
-from ragloom.citing import TextFormatter
+from ragloom.context.citations import TextFormatter
 from ragloom.testing import FormatterContract
 
 class Base(FormatterContract, contract=True):

@@ -7,13 +7,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from ragloom import ConfigError, PluginError, PluginHost, scaffold
+from ragloom import ConfigError, PluginError, PluginHost
 from ragloom.cli import _checking
 from ragloom.cli.plugins import _KINDS
-from ragloom.scaffold import KINDS, write_plugin
-from ragloom.testing import checking
+from ragloom.testing import checking, scaffold
 from ragloom.testing.checking import Check, refuse_unknown
 from ragloom.testing.fakes import hashing_provider
+from ragloom.testing.scaffold import KINDS, write_plugin
 
 
 def test_the_command_offers_every_kind():

@@ -13,9 +13,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
+from ragloom.config.spelling import did_you_mean
 from ragloom.errors import MissingDependencyError, PluginError
 from ragloom.hookspecs import PROJECT
-from ragloom.spelling import did_you_mean
 
 __all__ = ["run_contracts"]
 

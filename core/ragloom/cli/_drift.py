@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ragloom._manifest import content_hash, unchanged
 from ragloom.errors import NotIndexedError
-from ragloom.walking import lies_below
+from ragloom.snapshot.manifest import content_hash, unchanged
+from ragloom.sources.discovery import lies_below
 
 if TYPE_CHECKING:
     from ragloom.workspace import Space

@@ -11,9 +11,9 @@ import click
 from ragloom.cli._edge import USAGE, run_to_exit_code
 from ragloom.cli._options import COMMON_OPTIONS
 from ragloom.cli._session import Session
+from ragloom.config.spelling import did_you_mean
 from ragloom.errors import PluginError
 from ragloom.hookspecs import CommandSpec
-from ragloom.spelling import did_you_mean
 
 __all__ = ["Command", "Group", "LazyGroup", "load"]
 

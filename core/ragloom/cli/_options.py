@@ -15,7 +15,7 @@ from ragloom.errors import ConfigError
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-    from ragloom._registry import Kind
+    from ragloom.plugin.registry import Kind
     from ragloom.types import Condition
 
 __all__ = [
@@ -172,7 +172,7 @@ def _conditions(
 ) -> tuple[Condition, ...]:
     if not given:
         return ()
-    from ragloom.filters import parse_condition
+    from ragloom.stores.filters import parse_condition
 
     try:
         return tuple(parse_condition(text) for text in given)

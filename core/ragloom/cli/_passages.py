@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ragloom.cli._session import on_one_line, printable
-from ragloom.snapshot.analysis import analyze
+from ragloom.snapshot.analyzer import analyze
 
 if TYPE_CHECKING:
     from ragloom.types import Hit

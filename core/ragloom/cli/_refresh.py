@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from ragloom.cli._progress import progress
 from ragloom.cli._session import Session
-from ragloom.spelling import counted
+from ragloom.config.spelling import counted
 
 if TYPE_CHECKING:
-    from ragloom.config import SpaceSettings
+    from ragloom.config.settings import SpaceSettings
     from ragloom.types import IndexReport, Json
     from ragloom.workspace import Space
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from ragloom._host import PluginHost
+    from ragloom.plugin.host import PluginHost
     from ragloom.workspace import Workspace
 
 __all__ = ["Session"]
@@ -78,7 +78,7 @@ class Session:
     def host(self) -> PluginHost:
         """The plugins; found once. One that fails is a warning."""
         if self.plugins is None:
-            from ragloom._host import PluginHost
+            from ragloom.plugin.host import PluginHost
 
             self.plugins = PluginHost.discover(trace_hooks=self.trace_hooks)
         return self.plugins

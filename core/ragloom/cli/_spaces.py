@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ragloom.spelling import did_you_mean
+from ragloom.config.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from ragloom.workspace import Space, Workspace

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import fields
 
-from ragloom.config import EXTENSIONS, SpaceSettings
-from ragloom.parts import ENVIRONMENT, PARTS
-from ragloom.spelling import nearest
+from ragloom.config.component import ENVIRONMENT, PARTS
+from ragloom.config.settings import EXTENSIONS, SpaceSettings
+from ragloom.config.spelling import nearest
 
 __all__ = ["misspelt_variables"]
 

@@ -50,7 +50,7 @@ def command(
     """
     from ragloom.cli._spaces import choose_spaces
     from ragloom.evaluation import everyday_questions
-    from ragloom.relevance import DEFAULT_CALIBRATION
+    from ragloom.retrieval.relevance import DEFAULT_CALIBRATION
 
     workspace = session.workspace()
     for space in choose_spaces(workspace, space_name, ()):

@@ -9,7 +9,7 @@ import click
 
 from ragloom.cli import Command, Session, json_option, on_one_line, print_json, print_text
 from ragloom.cli._options import part_options
-from ragloom.spelling import counted
+from ragloom.config.spelling import counted
 
 if TYPE_CHECKING:
     from ragloom.types import Chunk, Document, Json

@@ -15,7 +15,7 @@ from ragloom.cli import Command, Session, json_option, print_json, print_table
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ragloom.config import Settings, SpaceSettings
+    from ragloom.config.settings import Settings, SpaceSettings
     from ragloom.types import Json
 
 __all__ = ["command"]
@@ -41,7 +41,7 @@ def command(session: Session, *, as_json: bool) -> None:
     """
     from pathlib import Path
 
-    from ragloom.config import load_settings
+    from ragloom.config.settings import load_settings
 
     root = Path(os.path.realpath(session.folder))
     settings = load_settings(root, config=Path(session.config) if session.config else None)
@@ -85,7 +85,7 @@ def _origin(settings: Settings, prefix: str, key: str) -> str:
 
 
 def _plain(value: object) -> Json:
-    from ragloom.config import Part
+    from ragloom.config.settings import Part
 
     if isinstance(value, Part):
         return {"name": value.name, **value.options} if value.options else value.name

@@ -10,7 +10,7 @@ from ragloom.cli import Command, Session, json_option, print_json, print_text
 from ragloom.cli._options import query_options, refresh_option, reranker_option, space_option
 
 if TYPE_CHECKING:
-    from ragloom.context import Strategy
+    from ragloom.context.packing import Strategy
     from ragloom.protocols import Formatter
     from ragloom.types import Condition, Context, Json
     from ragloom.workspace import Space
@@ -97,11 +97,11 @@ def command(  # noqa: PLR0913 - one parameter an option
     that model: the passages in the system prompt, as quoted data, and the question. Nothing found is
     no error: stderr says why.
     """
-    from ragloom import asking
+    from ragloom import space_group as asking
     from ragloom.cli._spaces import choose_spaces, with_parts
     from ragloom.cli.search import bring_up_to_date
-    from ragloom.counting import counter as counter_named
-    from ragloom.parts import placed
+    from ragloom.config.component import placed
+    from ragloom.text.tokens import counter as counter_named
 
     chosen = choose_spaces(session.workspace(), space_name, paths)
     with asking.together(with_parts(space, reranker=reranker) for space in chosen) as spaces:
@@ -148,7 +148,7 @@ def _provider(
     Raises:
         UsageError: The format writes no requests.
     """
-    from ragloom.prompting import RequestFormatter
+    from ragloom.context.prompt import RequestFormatter
 
     name = format_name or space.settings.formatter.name
     if isinstance(formatter, RequestFormatter):
@@ -162,7 +162,7 @@ def _provider(
 
 
 def _request(formatter: Formatter, query: str, context: Context, model: str) -> Json:
-    from ragloom.prompting import RequestFormatter, build_augmented_prompt
+    from ragloom.context.prompt import RequestFormatter, build_augmented_prompt
 
     if not isinstance(formatter, RequestFormatter):
         raise TypeError(formatter)  # _provider has refused it

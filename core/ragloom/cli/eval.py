@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from ragloom.cli import SHARE, Command, Session, json_option, print_json, print_table, progress
-from ragloom.spelling import counted
+from ragloom.config.spelling import counted
 
 if TYPE_CHECKING:
     from ragloom.evaluation import Collection, Comparison, Evaluation, Measurement

@@ -10,7 +10,7 @@ from ragloom.cli import Command, Session, json_option, print_json, print_table
 from ragloom.cli._options import query_options, space_option
 
 if TYPE_CHECKING:
-    from ragloom.explaining import HitExplanation
+    from ragloom.explain import HitExplanation
     from ragloom.types import Condition, Json
 
 __all__ = ["command"]
@@ -57,7 +57,7 @@ def command(
     verdict. The index is asked as it is.
     """
     from ragloom.cli._spaces import choose_space
-    from ragloom.explaining import explain
+    from ragloom.explain import explain
 
     space = choose_space(session.workspace(), space_name, ())
     told = explain(

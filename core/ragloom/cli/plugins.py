@@ -9,13 +9,13 @@ import click
 from ragloom.cli import Group, Session, json_option, print_json, print_table
 
 if TYPE_CHECKING:
-    from ragloom._host import PluginInfo
+    from ragloom.plugin.host import PluginInfo
     from ragloom.types import Json
 
 __all__ = ["command"]
 
 _STANDARD = "pip install 'ragloom[standard]'"
-# As ragloom.scaffold.KINDS, which is not imported for the help.
+# As ragloom.testing.scaffold.KINDS, which is not imported for the help.
 _KINDS = ("store", "loader", "chunker", "embedder", "formatter", "reranker")
 
 
@@ -157,7 +157,7 @@ def new(session: Session, *, name: str, kind: str, folder: str) -> None:
     """
     from pathlib import Path
 
-    from ragloom.scaffold import write_plugin
+    from ragloom.testing.scaffold import write_plugin
 
     target, *made = write_plugin(name, kind, Path(folder))
     for path in made:

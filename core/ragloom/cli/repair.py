@@ -6,7 +6,7 @@ import click
 
 from ragloom.cli import Command, Session, json_option, print_json, progress
 from ragloom.cli._options import space_option
-from ragloom.spelling import counted
+from ragloom.config.spelling import counted
 
 __all__ = ["command"]
 

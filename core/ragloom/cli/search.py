@@ -74,7 +74,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     On a terminal a hit shows its relevance, its place, its headings and the passage; elsewhere it
     is one line that begins with path:line. Nothing found is no error: stderr says why.
     """
-    from ragloom import asking
+    from ragloom import space_group as asking
     from ragloom.cli._spaces import choose_spaces, with_parts
 
     chosen = choose_spaces(session.workspace(), space_name, paths)

@@ -51,7 +51,7 @@ def command(
     from ragloom.cli._refresh import failures, refresh, report_json, summary
     from ragloom.cli._spaces import choose_spaces, with_parts
     from ragloom.types import IndexReport
-    from ragloom.watching import watch
+    from ragloom.watch import watch
 
     def spaces() -> Sequence[Space]:
         chosen = choose_spaces(session.workspace(), space_name, paths)

@@ -1,7 +1,7 @@
 """Measuring retrieval on judged collections: quality, what the gate lets through, and latency."""
 
-from ragloom.evaluation.collection import Collection, everyday_questions, read_collection
-from ragloom.evaluation.measuring import (
+from ragloom.evaluation.collections import Collection, everyday_questions, read_collection
+from ragloom.evaluation.measures import (
     Comparison,
     Evaluation,
     GateReport,

@@ -18,8 +18,7 @@ Rows are in the order of their serial numbers, which a chunk keeps from one gene
 the lexical index names rows that need not be renumbered.
 """
 
-from ragloom.snapshot.publish import NewRow, current_generation, keep_aside, point_at, publish
-from ragloom.snapshot.reading import (
+from ragloom.snapshot.reader import (
     Snapshot,
     all_generations,
     contents,
@@ -27,6 +26,7 @@ from ragloom.snapshot.reading import (
     generations,
     last_meta,
 )
+from ragloom.snapshot.writer import NewRow, current_generation, keep_aside, point_at, publish
 
 __all__ = [
     "NewRow",

@@ -1,7 +1,7 @@
 """BM25 over chunks: a tantivy index of three fields, keyed by each chunk's serial number.
 
 tantivy scores with k1 = 1.2 and b = 0.75 (Robertson and Zaragoza, "The Probabilistic Relevance
-Framework: BM25 and Beyond", 2009). Text arrives analysed (:mod:`ragloom.snapshot.analysis`); here
+Framework: BM25 and Beyond", 2009). Text arrives analysed (:mod:`ragloom.snapshot.analyzer`); here
 it is only stemmed.
 """
 
@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 import tantivy
 
-from ragloom.snapshot.analysis import STOP_WORDS, analyze
+from ragloom.snapshot.analyzer import STOP_WORDS, analyze
 
 __all__ = ["FIELD_WEIGHTS", "LexicalDocument", "LexicalIndex", "update_lexical"]
 

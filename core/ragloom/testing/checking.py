@@ -14,13 +14,13 @@ from pathlib import Path
 
 import pytest
 
-from ragloom._host import PluginHost
-from ragloom._options import build
-from ragloom._registry import PROTOCOLS, Kind, missing_modules
+from ragloom.config.options import build
+from ragloom.config.spelling import did_you_mean
 from ragloom.errors import ConfigError, PluginError, SourceError
 from ragloom.hookspecs import PROJECT, Provider
+from ragloom.plugin.host import PluginHost
+from ragloom.plugin.registry import PROTOCOLS, Kind, missing_modules
 from ragloom.protocols import Loader
-from ragloom.spelling import did_you_mean
 from ragloom.testing.agreement import StoreAgreement
 from ragloom.testing.chunkers import ChunkerContract
 from ragloom.testing.contract import Contract, rules_of

@@ -6,10 +6,10 @@ from typing import ClassVar, Final
 
 import pytest
 
-from ragloom.chunking import join_context, make_chunks
 from ragloom.protocols import Chunker
 from ragloom.testing.contract import Contract
 from ragloom.testing.fakes import RegexCounter
+from ragloom.text.chunks import join_context, make_chunks
 from ragloom.types import Chunk, Document, Piece
 
 __all__ = ["DOCUMENTS", "ChunkerContract"]

@@ -13,10 +13,10 @@ from typing import Literal
 import numpy as np
 
 from ragloom.errors import StoreError
-from ragloom.filters import matches
 from ragloom.hookspecs import Provider
 from ragloom.protocols import Embedder, Embeddings
-from ragloom.records import check_records, cosines, nearest
+from ragloom.stores.filters import matches
+from ragloom.stores.records import check_records, cosines, nearest
 from ragloom.types import Calibration, Chunk, Condition
 
 __all__ = ["ExactStore", "HashingEmbedder", "HashingOptions", "RegexCounter", "hashing_provider"]

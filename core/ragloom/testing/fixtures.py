@@ -10,8 +10,8 @@ from typing import Protocol
 
 import pytest
 
-from ragloom._host import PluginHost
 from ragloom.hookspecs import Provider, hookimpl
+from ragloom.plugin.host import PluginHost
 from ragloom.protocols import Chunker, Embedder, Formatter, Loader, Reranker, Store
 
 __all__ = ["Finished", "MakePlugin", "RunCommand", "cli", "host", "make_plugin"]

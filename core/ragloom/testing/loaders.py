@@ -13,7 +13,7 @@ import pytest
 
 from ragloom.errors import SourceError
 from ragloom.protocols import Loader
-from ragloom.records import dump_json
+from ragloom.stores.records import dump_json
 from ragloom.testing.contract import Contract
 from ragloom.types import Document, Source
 

@@ -16,10 +16,10 @@ from typing import Final
 
 import pytest
 
-from ragloom._host import PluginHost
-from ragloom._registry import PROTOCOLS, Kind
 from ragloom.errors import PluginError, RagloomError
 from ragloom.hookspecs import PROJECT, Provider
+from ragloom.plugin.host import PluginHost
+from ragloom.plugin.registry import PROTOCOLS, Kind
 from ragloom.testing.contract import Contract
 
 __all__ = ["PluginContract"]

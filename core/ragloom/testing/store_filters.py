@@ -1,4 +1,4 @@
-"""What every store promises about conditions: they mean what ``ragloom.filters`` says, exactly."""
+"""What every store promises about conditions: they mean what ``ragloom.stores.filters`` says, exactly."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pytest
 
-from ragloom.filters import matches, parse_condition
 from ragloom.protocols import Store
+from ragloom.stores.filters import matches, parse_condition
 from ragloom.testing.contract import Contract
 from ragloom.testing.samples import chunk, unit
 from ragloom.testing.store_keeping import names
@@ -149,12 +149,12 @@ class FilterRules(Contract, contract=True):
         assert filtered.count() == len(FILTERED)
 
     def test_filters_compare_as_the_metadata_says(self, filtered: Store) -> None:
-        """A number is compared as a number, a date as a string: see ``ragloom.filters.matches``."""
+        """A number is compared as a number, a date as a string: see ``ragloom.stores.filters.matches``."""
         for condition in TYPES:
             _agrees(filtered, [parse_condition(condition)])
 
     def test_filters_with_typed_values_are_strict(self, filtered: Store) -> None:
-        """``3`` is not ``"3"`` and ``True`` is not ``1``: see ``ragloom.filters.matches``."""
+        """``3`` is not ``"3"`` and ``True`` is not ``1``: see ``ragloom.stores.filters.matches``."""
         for condition in TYPED:
             _agrees(filtered, [condition])
 

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from ragloom.errors import StoreError
-from ragloom.filters import parse_condition
 from ragloom.protocols import Embeddings, Store
+from ragloom.stores.filters import parse_condition
 from ragloom.testing.contract import Contract
 from ragloom.testing.samples import DIMENSION, METADATA, chunk, unit
 from ragloom.testing.store_filters import FilterRules

@@ -20,7 +20,7 @@ from ragloom.cli import (
     print_text,
     search_json,
 )
-from ragloom.spelling import counted
+from ragloom.config.spelling import counted
 
 if TYPE_CHECKING:
     from ragloom import Json

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ragloom import Source, SourceError, Space, TokenCounter
-from ragloom.loading import load_document, loader_for
-from ragloom.spelling import counted
-from ragloom.walking import read_regular, resolve_roots
+from ragloom.config.spelling import counted
+from ragloom.sources.discovery import read_regular, resolve_roots
+from ragloom.sources.loading import load_document, loader_for
 from ragloom_agents.results import printable
 from ragloom_agents.settings import AgentSettings, Strategy
 from ragloom_agents.tool import HINT

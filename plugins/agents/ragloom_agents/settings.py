@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from ragloom import ConfigError
-from ragloom.spelling import did_you_mean
+from ragloom.config.spelling import did_you_mean
 
 __all__ = ["AgentSettings", "AgentsSettings", "DocsSettings", "RagSettings", "Strategy"]
 
@@ -44,7 +44,7 @@ class DocsSettings:
         top_k: Results of a search, at the most.
         sources: Files, folders or globs, relative to ``base_dir``.
         base_dir: The folder that sources are relative to, itself relative to the workspace.
-        counter: Whose tokens the budget counts, as in :func:`ragloom.counting.counter`.
+        counter: Whose tokens the budget counts, as in :func:`ragloom.text.tokens.counter`.
     """
 
     strategy: Strategy = "preload"

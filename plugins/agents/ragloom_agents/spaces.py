@@ -16,9 +16,9 @@ from pathlib import Path
 
 from ragloom import ConfigError, Embedder, NotIndexedError, PluginHost, Space, Workspace
 from ragloom.audit import AuditLog
+from ragloom.components import Wiring
 from ragloom.config import Part, SpaceSettings, user_path
 from ragloom.snapshot import Snapshot
-from ragloom.wiring import Wiring
 from ragloom_agents.settings import AgentSettings, AgentsSettings
 
 __all__ = ["AgentSpaces", "space_name", "store_place"]

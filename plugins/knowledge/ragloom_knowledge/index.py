@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from ragloom import Condition, NotIndexedError, Workspace
-from ragloom.indexing import Progress
+from ragloom.indexing.indexer import Progress
 from ragloom_knowledge.files import file_name, indexed_text, write_atomically
 from ragloom_knowledge.reporting import reported
 from ragloom_knowledge.space import KnowledgeWorkspace, LessonSpace, knowledge_space

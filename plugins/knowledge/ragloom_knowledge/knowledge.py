@@ -18,8 +18,8 @@ from ragloom import (
     RagloomError,
     Workspace,
 )
-from ragloom.counting import counter
-from ragloom.indexing import Progress
+from ragloom.indexing.indexer import Progress
+from ragloom.text.tokens import counter
 from ragloom.workspace import Space
 from ragloom_knowledge.block import AT_MOST, fitting, pattern_block
 from ragloom_knowledge.captures import Captures

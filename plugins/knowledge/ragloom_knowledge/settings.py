@@ -9,7 +9,7 @@ from typing import Final
 
 from ragloom import ConfigError
 from ragloom.config import Settings
-from ragloom.spelling import did_you_mean
+from ragloom.config.spelling import did_you_mean
 from ragloom.types import Json
 
 __all__ = ["KnowledgeSettings", "read_settings"]

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TypedDict
 
 from ragloom import Chunk, Hit, SourceError
-from ragloom.decoding import decode
 from ragloom.snapshot import Snapshot
-from ragloom.walking import read_regular
+from ragloom.sources.discovery import read_regular
+from ragloom.text.decoding import decode
 
 __all__ = ["SNIPPET", "RetrievedDocument", "best_sections", "snippet"]
 

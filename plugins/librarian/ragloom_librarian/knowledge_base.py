@@ -25,7 +25,7 @@ from ragloom import (
     Workspace,
 )
 from ragloom.config import CONFIG_NAME, Part
-from ragloom.indexing import Progress
+from ragloom.indexing.indexer import Progress
 from ragloom.snapshot import Snapshot, current_generation
 from ragloom.workspace import Space
 from ragloom_librarian.availability import missing_parts

@@ -16,7 +16,7 @@ import numpy as np
 
 from ragloom import Chunk, StoreDamagedError, StoreError
 from ragloom.protocols import Embeddings
-from ragloom.records import chunk_from_record, chunk_to_record, dump_json
+from ragloom.stores.records import chunk_from_record, chunk_to_record, dump_json
 
 __all__ = ["Ledger"]
 

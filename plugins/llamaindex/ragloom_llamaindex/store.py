@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
 from ragloom import Chunk, Condition, StoreError
-from ragloom.filters import matches
 from ragloom.protocols import Embeddings
-from ragloom.records import check_records, cosines, nearest
+from ragloom.stores.filters import matches
+from ragloom.stores.records import check_records, cosines, nearest
 from ragloom_llamaindex.ledger import Ledger
 from ragloom_llamaindex.parts import FAULTS, fingerprint, guarded, label, load_class, make, named
 

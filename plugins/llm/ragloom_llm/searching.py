@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from ragloom import ConfigError, Context, Space, Workspace
-from ragloom.asking import holder, search, together
-from ragloom.citing import citation_of
-from ragloom.spelling import did_you_mean
+from ragloom.config.spelling import did_you_mean
+from ragloom.context.citations import citation_of
+from ragloom.space_group import holder, search, together
 
 if TYPE_CHECKING:
     from llm import Fragment

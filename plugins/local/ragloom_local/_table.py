@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ragloom.filters import matches
 from ragloom.protocols import Embeddings
-from ragloom.records import (
+from ragloom.stores.filters import matches
+from ragloom.stores.records import (
     check_records,
     chunk_from_record,
     chunk_to_record,

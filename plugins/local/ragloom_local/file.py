@@ -26,7 +26,7 @@ import numpy as np
 
 from ragloom.errors import StoreDamagedError, StoreError
 from ragloom.protocols import Embeddings
-from ragloom.records import chunk_from_record, chunk_to_record, dump_json
+from ragloom.stores.records import chunk_from_record, chunk_to_record, dump_json
 from ragloom.types import Chunk, Condition
 from ragloom_local._table import Table
 

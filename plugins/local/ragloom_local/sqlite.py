@@ -12,9 +12,9 @@ from typing import Final, Literal, TypeAlias
 import numpy as np
 
 from ragloom.errors import StoreDamagedError, StoreError, StoreLockedError
-from ragloom.filters import matches
 from ragloom.protocols import Embeddings
-from ragloom.records import (
+from ragloom.stores.filters import matches
+from ragloom.stores.records import (
     check_records,
     chunk_from_record,
     chunk_to_record,

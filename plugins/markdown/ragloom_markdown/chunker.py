@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from importlib.metadata import version
 
-from ragloom.chunking import join_context
 from ragloom.errors import ConfigError
 from ragloom.protocols import TokenCounter
-from ragloom.splitting import Budget, line_starts_within, sentences, split_to_fit, stripped
+from ragloom.text.chunks import join_context
+from ragloom.text.splitting import Budget, line_starts_within, sentences, split_to_fit, stripped
 from ragloom.types import Document, Piece, Span
 from ragloom_markdown.blocks import Block, Parsed, parse
 from ragloom_markdown.fitting import Part, fit

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ragloom.splitting import (
+from ragloom.text.splitting import (
     Boundaries,
     Budget,
     blank_line_starts,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ragloom.decoding import read_document
+from ragloom.text.decoding import read_document
 from ragloom.types import Document, Source
 from ragloom_markdown.front_matter import split_front_matter
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from ragloom.chunking import line_starts
-from ragloom.splitting import blank_line_starts, tile
+from ragloom.text.chunks import line_starts
+from ragloom.text.splitting import blank_line_starts, tile
 from ragloom_markdown.blocks import Block, Parsed
 
 __all__ = ["parse_plain", "parse_rst"]

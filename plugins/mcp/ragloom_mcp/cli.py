@@ -14,8 +14,8 @@ import click
 
 from ragloom import MissingDependencyError, RagloomError, Space
 from ragloom.cli import Command, Session
-from ragloom.spelling import counted
-from ragloom.watching import watch
+from ragloom.config.spelling import counted
+from ragloom.watch import watch
 
 if TYPE_CHECKING:
     from ragloom_mcp.shelf import Shelf

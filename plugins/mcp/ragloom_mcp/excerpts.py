@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ragloom import Source, SourceError, Space
-from ragloom.loading import load_document, loader_for
-from ragloom.screening import is_secret
-from ragloom.walking import read_regular, resolve_roots
+from ragloom.sources.discovery import read_regular, resolve_roots
+from ragloom.sources.loading import load_document, loader_for
+from ragloom.sources.screening import is_secret
 
 __all__ = ["LINES_AT_ONCE", "Excerpt", "excerpt"]
 

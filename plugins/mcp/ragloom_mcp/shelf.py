@@ -9,8 +9,8 @@ from threading import Lock
 from typing import cast
 
 from ragloom import ConfigError, Space, Workspace
-from ragloom.asking import share_models
-from ragloom.spelling import did_you_mean
+from ragloom.config.spelling import did_you_mean
+from ragloom.space_group import share_models
 
 __all__ = ["Shelf", "agent_shelf", "space_shelf", "workspace_shelf"]
 

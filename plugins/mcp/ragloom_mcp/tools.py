@@ -16,9 +16,9 @@ from ragloom import (
     SourceError,
     Space,
 )
-from ragloom.asking import holder, search
-from ragloom.citing import citation_of
-from ragloom.spelling import counted
+from ragloom.config.spelling import counted
+from ragloom.context.citations import citation_of
+from ragloom.space_group import holder, search
 from ragloom_mcp.excerpts import LINES_AT_ONCE, excerpt
 from ragloom_mcp.shelf import Shelf
 

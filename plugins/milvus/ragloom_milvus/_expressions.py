@@ -1,6 +1,6 @@
 """Conditions as a filter for a Milvus server: never too narrow, sometimes too wide.
 
-What a condition means is defined by :func:`ragloom.filters.matches`, which looks at every candidate
+What a condition means is defined by :func:`ragloom.stores.filters.matches`, which looks at every candidate
 once more. The server's filter only has to spare us most of the others, so it may let more through
 and must hold nothing back. That keeps what is hard out of it: where a value would need escaping, or
 a condition has no counterpart, nothing is narrowed. Tried against Milvus 2.3 and Milvus Lite 3.2.
@@ -13,7 +13,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from ragloom.filters import PATH, as_folder, as_number
+from ragloom.stores.filters import PATH, as_folder, as_number
 from ragloom.types import Condition, Json
 from ragloom_milvus._rows import METADATA, URI
 

@@ -24,7 +24,7 @@ import numpy as np
 
 from ragloom.errors import StoreDamagedError, StoreError
 from ragloom.protocols import Embeddings
-from ragloom.records import chunk_from_record, chunk_to_record, dump_json
+from ragloom.stores.records import chunk_from_record, chunk_to_record, dump_json
 from ragloom.types import Chunk, Metadata
 
 ID: Final = "id"
@@ -132,7 +132,7 @@ def to_rows(chunks: Sequence[Chunk], vectors: Embeddings, *, metadata: bool) -> 
     """One row a chunk; where an id occurs twice, the last one counts.
 
     Args:
-        chunks: Already checked by :func:`ragloom.records.check_records`.
+        chunks: Already checked by :func:`ragloom.stores.records.check_records`.
         vectors: ``(len(chunks), d)`` float32.
         metadata: With the field ``metadata``.
     """

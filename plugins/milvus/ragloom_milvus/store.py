@@ -9,9 +9,9 @@ from typing import Final, Literal
 import numpy as np
 
 from ragloom.errors import ConfigError, StoreError
-from ragloom.filters import matches
 from ragloom.protocols import Embeddings
-from ragloom.records import check_records, cosines, nearest
+from ragloom.stores.filters import matches
+from ragloom.stores.records import check_records, cosines, nearest
 from ragloom.types import Chunk, Condition
 from ragloom_milvus import _lock
 from ragloom_milvus._expressions import narrowing

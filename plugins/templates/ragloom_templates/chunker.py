@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ragloom.chunking import join_context
 from ragloom.protocols import TokenCounter
-from ragloom.splitting import (
+from ragloom.text.chunks import join_context
+from ragloom.text.splitting import (
     Atom,
     Budget,
     blank_line_starts,

@@ -11,7 +11,7 @@ from pathlib import Path
 from ragloom import Workspace
 from ragloom.errors import SourceError
 from ragloom.evaluation import Measurement
-from ragloom.indexing import Progress
+from ragloom.indexing.indexer import Progress
 from ragloom_templates.library import TemplateLibrary
 
 __all__ = ["Answer", "Problem", "TemplateEvaluation", "evaluate", "measure", "read_problems"]

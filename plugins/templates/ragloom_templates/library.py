@@ -13,13 +13,13 @@ from pathlib import Path, PurePosixPath
 from typing import Self
 
 from ragloom import Condition, NotIndexedError, RagloomError, SourceError, Workspace
-from ragloom.decoding import decode
-from ragloom.indexing import Progress
-from ragloom.relevance import check_gate
-from ragloom.replacing import replace_file
+from ragloom.indexing.indexer import Progress
+from ragloom.retrieval.relevance import check_gate
 from ragloom.snapshot import Snapshot, current_generation, keep_aside
+from ragloom.sources.discovery import Found
+from ragloom.stores.atomic import replace_file
+from ragloom.text.decoding import decode
 from ragloom.types import FailedFile, IndexReport, Metadata
-from ragloom.walking import Found
 from ragloom_templates.matching import Index
 from ragloom_templates.parsing import parse
 from ragloom_templates.settings import FALLBACK, TemplateSettings, read_settings

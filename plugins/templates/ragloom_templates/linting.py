@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from typing import Literal, TypeAlias
 
 from ragloom import SourceError
-from ragloom.decoding import decode
+from ragloom.text.decoding import decode
 from ragloom_templates.front_matter import FrontMatterError
 from ragloom_templates.library import TemplateLibrary
 from ragloom_templates.parsing import PATTERN_FILE, Parsed, parse, path_without_ending

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hashlib import sha256
 from pathlib import PurePosixPath
 
-from ragloom.decoding import decode
+from ragloom.text.decoding import decode
 from ragloom.types import Document, Source
 from ragloom_templates.parsing import parse
 

@@ -11,9 +11,9 @@ from math import log, log1p, tanh
 import numpy as np
 import numpy.typing as npt
 
-from ragloom.chunking import embedded_text
 from ragloom.protocols import Embedder
 from ragloom.snapshot import Snapshot
+from ragloom.text.chunks import embedded_text
 from ragloom.types import Condition
 from ragloom_templates.chunker import head_of_problem, is_lead
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, fields
 from typing import TypeVar
 
 from ragloom.config import Settings, user_path
+from ragloom.config.spelling import did_you_mean
 from ragloom.errors import ConfigError
-from ragloom.spelling import did_you_mean
 from ragloom.types import Json
 
 __all__ = ["DEFAULT_DIRS", "FALLBACK", "TemplateSettings", "read_settings"]

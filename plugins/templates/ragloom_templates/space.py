@@ -9,8 +9,8 @@ from pathlib import Path, PurePosixPath
 
 from ragloom import Loader, Workspace
 from ragloom.config import Part, SpaceSettings
+from ragloom.sources.discovery import Found
 from ragloom.types import Json
-from ragloom.walking import Found
 from ragloom.workspace import Space
 from ragloom_templates.parsing import PATTERN_FILE, SKILL_FILE, path_without_ending
 

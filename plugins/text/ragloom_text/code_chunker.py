@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 
-from ragloom.chunking import join_context
 from ragloom.errors import ConfigError
 from ragloom.protocols import TokenCounter
-from ragloom.splitting import (
+from ragloom.text.chunks import join_context
+from ragloom.text.splitting import (
     Budget,
     blank_line_starts,
     line_starts_within,

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from hashlib import sha256
 
-from ragloom.decoding import decode
 from ragloom.errors import SourceError
+from ragloom.text.decoding import decode
 from ragloom.types import Document, Source
 
 __all__ = ["NotebookLoader"]

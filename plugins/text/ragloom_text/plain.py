@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ragloom.decoding import read_document
+from ragloom.text.decoding import read_document
 from ragloom.types import Document, Source
 
 __all__ = ["CodeLoader", "RstLoader", "TextLoader", "language_of"]

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from ragloom.errors import ConfigError
 from ragloom.protocols import TokenCounter
-from ragloom.sentences import sentence_starts
-from ragloom.splitting import Budget, between_words, stripped
+from ragloom.text.sentences import sentence_starts
+from ragloom.text.splitting import Budget, between_words, stripped
 from ragloom.types import Document, Piece, Span
 
 __all__ = ["SentenceChunker"]

@@ -6,12 +6,12 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 
-from ragloom.counting import COUNTERS
-from ragloom.counting import counter as counter_by_name
 from ragloom.errors import ConfigError
 from ragloom.protocols import TokenCounter
-from ragloom.sentences import sentence_starts
-from ragloom.splitting import Budget, between_words, blank_line_starts, stripped
+from ragloom.text.sentences import sentence_starts
+from ragloom.text.splitting import Budget, between_words, blank_line_starts, stripped
+from ragloom.text.tokens import COUNTERS
+from ragloom.text.tokens import counter as counter_by_name
 from ragloom.types import Document, Piece, Span
 
 __all__ = ["TokenChunker"]
@@ -29,7 +29,7 @@ class TokenChunker:
         size: The most tokens of a chunk.
         overlap: Tokens that the next chunk repeats; half of ``size`` at most, so that there is always
             progress.
-        counter: Whose tokens, by the name that :func:`ragloom.counting.counter` knows, or
+        counter: Whose tokens, by the name that :func:`ragloom.text.tokens.counter` knows, or
             ``embedder``.
         fit: Whether a chunk is also no longer than the embedder reads whole.
 

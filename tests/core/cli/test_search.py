@@ -3,8 +3,8 @@ import time
 
 import pytest
 
-from ragloom._locking import space_lock
 from ragloom.cli import search as module
+from ragloom.indexing.lock import space_lock
 
 HIT_KEYS = [
     "rank", "score", "relevance", "cosine", "lexical", "path", "start_line", "end_line",

@@ -7,7 +7,7 @@ from dataclasses import fields
 import pytest
 
 from ragloom.cli._variables import misspelt_variables
-from ragloom.config import SpaceSettings
+from ragloom.config.settings import SpaceSettings
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from ragloom import ConfigError, PluginHost
-from ragloom.counting import counter
+from ragloom.text.tokens import counter
 from ragloom_agents.tool import HINT
 
 PRELOAD = """\

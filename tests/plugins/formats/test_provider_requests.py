@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ragloom import Citation, ConfigError, Context, Lines, PluginHost
-from ragloom.prompting import RequestFormatter, build_augmented_prompt
+from ragloom.context.prompt import RequestFormatter, build_augmented_prompt
 
 PROVIDERS = ("anthropic", "gemini", "ollama", "openai")
 OPTIONS = [{}, {"stream": True, "max_output_tokens": 300}]

@@ -22,9 +22,9 @@ from ragloom import (
     SourceError,
     Span,
 )
-from ragloom.chunking import make_chunks
 from ragloom.testing.chunkers import ChunkerContract
 from ragloom.testing.fakes import RegexCounter
+from ragloom.text.chunks import make_chunks
 from ragloom_llamaindex.spans import SpanFinder
 
 DATA = Path(__file__).parents[2] / "data" / "librarian" / "docs"

@@ -15,7 +15,7 @@ pytest.importorskip("markdown_it")
 from markdown_it import MarkdownIt
 
 from ragloom import Source
-from ragloom.chunking import line_starts
+from ragloom.text.chunks import line_starts
 from ragloom_markdown.blocks import children, parse
 from ragloom_markdown.loader import MarkdownLoader
 from ragloom_markdown.other import parse_plain, parse_rst

@@ -9,8 +9,8 @@ import pytest
 pytest.importorskip("markdown_it")
 
 from ragloom import Chunk, ConfigError, Document
-from ragloom.chunking import make_chunks
 from ragloom.testing.fakes import RegexCounter
+from ragloom.text.chunks import make_chunks
 from ragloom_markdown.chunker import HeadingChunker
 
 COUNTER = RegexCounter()

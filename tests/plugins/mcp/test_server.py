@@ -18,7 +18,7 @@ pytest.importorskip("mcp")
 import anyio
 from mcp import Client, MCPError, StdioServerParameters
 
-from ragloom import asking
+from ragloom import space_group as asking
 from ragloom_mcp.server import listen, make_server
 from ragloom_mcp.shelf import space_shelf, workspace_shelf
 from ragloom_mcp.tools import TOOLS

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragloom.filters import parse_condition
+from ragloom.stores.filters import parse_condition
 from ragloom.types import Condition
 from ragloom_milvus._expressions import narrowing
 from ragloom_milvus._rows import collection_name

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from ragloom import StoreError
-from ragloom.filters import parse_condition
+from ragloom.stores.filters import parse_condition
 
 pytest.importorskip("pymilvus", reason="pymilvus is not installed")
 

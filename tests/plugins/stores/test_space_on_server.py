@@ -7,9 +7,9 @@ import shutil
 import pytest
 
 from ragloom import PluginHost, Space, Workspace
-from ragloom._storing import answers_for
 from ragloom.config import Part, Settings, SpaceSettings
-from ragloom.filters import parse_condition
+from ragloom.indexing.store_sync import answers_for
+from ragloom.stores.filters import parse_condition
 from ragloom.testing.fakes import hashing_provider
 
 pytest.importorskip("pymilvus", reason="pymilvus is not installed")

@@ -3,8 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragloom import ConfigError, Document, PluginHost
-from ragloom.chunking import embedded_text, make_chunks
 from ragloom.testing.fakes import RegexCounter
+from ragloom.text.chunks import embedded_text, make_chunks
 from ragloom_templates import HeadOptions
 from ragloom_templates.chunker import TemplateChunker, head_lines, is_lead
 

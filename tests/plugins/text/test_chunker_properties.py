@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragloom import Chunker, Document, Source, SourceError, TokenCounter
-from ragloom.chunking import make_chunks
-from ragloom.counting import counter as counter_by_name
-from ragloom.decoding import read_document
+from ragloom.retrieval.verify import verify_chunks
 from ragloom.testing.fakes import RegexCounter
-from ragloom.verifying import verify_chunks
+from ragloom.text.chunks import make_chunks
+from ragloom.text.decoding import read_document
+from ragloom.text.tokens import counter as counter_by_name
 from ragloom_text.sentence_chunker import SentenceChunker
 from ragloom_text.token_chunker import TokenChunker
 

@@ -7,8 +7,8 @@ from itertools import pairwise
 import pytest
 
 from ragloom import Chunk, Chunker, ConfigError, Document
-from ragloom.chunking import make_chunks
 from ragloom.testing.fakes import RegexCounter
+from ragloom.text.chunks import make_chunks
 from ragloom_text.sentence_chunker import SentenceChunker
 from ragloom_text.token_chunker import TokenChunker
 
@@ -78,8 +78,8 @@ class TestToken:
 
     @pytest.mark.parametrize("counter", ["approximate", "cl100k_base"])
     def test_it_counts_as_told(self, counter: str) -> None:
-        from ragloom.counting import counter as counter_by_name
         from ragloom.errors import MissingDependencyError, ModelError
+        from ragloom.text.tokens import counter as counter_by_name
 
         try:
             named = counter_by_name(counter)

@@ -4,7 +4,7 @@ import re
 
 from declaring import declare
 
-from ragloom.citing import TextFormatter, location
+from ragloom.context.citations import TextFormatter, location
 from ragloom.testing import FormatterContract
 
 MUTANTS = []

@@ -7,8 +7,8 @@ import uuid
 from declaring import declare
 
 from ragloom import SourceError
-from ragloom.decoding import read_document
 from ragloom.testing import LoaderContract
+from ragloom.text.decoding import read_document
 
 MUTANTS = []
 

@@ -9,8 +9,8 @@ import numpy as np
 from declaring import declare
 
 from ragloom import StoreError
-from ragloom.filters import as_folder, matches
-from ragloom.records import cosines, nearest
+from ragloom.stores.filters import as_folder, matches
+from ragloom.stores.records import cosines, nearest
 from ragloom.testing import StoreContract
 from ragloom.types import Condition
 from ragloom_local.file import FileStore

@@ -20,8 +20,8 @@ import numpy as np
 from chromadb.config import Settings
 from chromadb.errors import ChromaError
 from ragloom import Chunk, Condition, Embeddings, StoreDamagedError, StoreError
-from ragloom.filters import matches
-from ragloom.records import (
+from ragloom.stores.filters import matches
+from ragloom.stores.records import (
     check_records,
     chunk_from_record,
     chunk_to_record,

@@ -18,8 +18,8 @@ import numpy as np
 import psycopg
 from psycopg import sql
 from ragloom import Chunk, Condition, Embeddings, StoreDamagedError, StoreError
-from ragloom.filters import matches
-from ragloom.records import check_records, chunk_from_record, chunk_to_record, dump_json
+from ragloom.stores.filters import matches
+from ragloom.stores.records import check_records, chunk_from_record, chunk_to_record, dump_json
 
 from ragloom_pgvector import PgvectorOptions
 

@@ -28,8 +28,8 @@ from ragloom import (
     StoreError,
     StoreLockedError,
 )
-from ragloom.filters import matches
-from ragloom.records import check_records, chunk_from_record, chunk_to_record, dump_json
+from ragloom.stores.filters import matches
+from ragloom.stores.records import check_records, chunk_from_record, chunk_to_record, dump_json
 
 from ragloom_qdrant import QdrantOptions
 

@@ -1,0 +1,34 @@
+"""The kit for formatters: contexts, citations, quoting of retrieved text, and prompts."""
+
+from ragloom.context.citations import (
+    TextFormatter,
+    citation_of,
+    closed,
+    location,
+    longest_run,
+    shown_titles,
+)
+from ragloom.context.packing import MAX_TOKENS, STRATEGIES, Strategy, build_context
+from ragloom.context.prompt import (
+    AugmentedPrompt,
+    PromptMetadata,
+    RequestFormatter,
+    build_augmented_prompt,
+)
+
+__all__ = [
+    "MAX_TOKENS",
+    "STRATEGIES",
+    "AugmentedPrompt",
+    "PromptMetadata",
+    "RequestFormatter",
+    "Strategy",
+    "TextFormatter",
+    "build_augmented_prompt",
+    "build_context",
+    "citation_of",
+    "closed",
+    "location",
+    "longest_run",
+    "shown_titles",
+]

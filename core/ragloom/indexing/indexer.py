@@ -1,0 +1,344 @@
+"""Bringing an index up to date: sources to store to snapshot.
+
+Only files whose content changed are read into chunks, only chunks whose embedded text is new to the
+model are embedded, and nothing is opened that is not needed: a run without changes touches neither
+the store nor the model.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from ragloom.errors import SourceError
+from ragloom.indexing.embedding import embed_whole, embedding_key
+from ragloom.indexing.journal import Journal
+from ragloom.indexing.lock import space_lock
+from ragloom.indexing.recovery import Recovery
+from ragloom.indexing.store_sync import Progress, StoreWriter
+from ragloom.protocols import Chunker, Embedder, Embeddings, Loader, Store
+from ragloom.snapshot import NewRow, Snapshot, current_generation, publish
+from ragloom.snapshot.manifest import FileEntry, content_hash, fingerprint, unchanged
+from ragloom.sources.discovery import Found, lies_below, read_regular
+from ragloom.sources.loading import cut_document, load_document, loader_for
+from ragloom.sources.screening import ending_of
+from ragloom.text.chunks import embedded_text
+from ragloom.types import Chunk, FailedFile, IndexReport
+
+__all__ = ["Indexer", "Progress"]
+
+_EMBED_AT_ONCE = 256  # chunks; enough to sort by length, few enough for a smooth progress bar
+_WORTH_OPENING = 256  # chunks to embed that take longer than to ask the store for their vectors
+LOCK_TIMEOUT = 600.0  # seconds to wait for another run
+
+
+@dataclass(slots=True)
+class _Changes:
+    """What differs from the last generation."""
+
+    files: dict[str, FileEntry] = field(default_factory=dict)
+    chunks: list[Chunk] = field(default_factory=list)
+    added: list[str] = field(default_factory=list)
+    updated: list[str] = field(default_factory=list)
+    unchanged: int = 0
+    removed: list[str] = field(default_factory=list)
+    failed: list[FailedFile] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def any(self) -> bool:
+        return bool(self.added or self.updated or self.removed)
+
+
+def _generation(snapshot: Snapshot | None) -> int:
+    return 0 if snapshot is None else snapshot.meta.generation
+
+
+class Indexer:
+    """Writes one space.
+
+    Args:
+        name: The space.
+        directory: Its state folder.
+        walk: Finds its files, afresh at each call.
+        loaders: Loader by file ending; ``""`` for files without one.
+        chunker: Where documents are cut.
+        embedder: How texts become vectors.
+        store: Where chunks are kept.
+        progress: Told how far the run is.
+    """
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        directory: Path,
+        walk: Callable[[], Iterator[Found]],
+        loaders: Mapping[str, Loader],
+        chunker: Chunker,
+        embedder: Embedder,
+        store: Store,
+        progress: Progress | None = None,
+    ) -> None:
+        self._name = name
+        self._directory = directory
+        self._walk = walk
+        self._loaders = loaders
+        self._chunker = chunker
+        self._embedder = embedder
+        self._store = store
+        self._progress = progress or (lambda _stage, _done, _total: None)
+        self._writer = StoreWriter(name, directory, store, self._progress)
+        self._recovery = Recovery(name, directory, self._writer, embedder, store.fingerprint)
+
+    def run(self, *, full: bool = False, timeout: float = LOCK_TIMEOUT) -> IndexReport:
+        """Bring the index up to date.
+
+        A snapshot that is damaged is kept aside, and made again from the store, from the generation before
+        it, or from the files.
+
+        Args:
+            full: Read and cut every file again, changed or not; known embeddings are still used.
+            timeout: Seconds to wait for another run on the same space.
+
+        Raises:
+            StoreLockedError: Another run did not finish in time.
+            StoreError: The store failed; the last generation goes on answering.
+            ModelError: The model failed; nothing was written.
+        """
+        started = time.perf_counter()
+        snapshot = self._recovery.whole(timeout=timeout)
+        changes = self._read(snapshot, full=full)
+        if snapshot is not None and self._is_current(snapshot, changes):
+            snapshot.note_seen(changes.files)
+            return self._report(changes, snapshot, started)
+        self._directory.mkdir(parents=True, exist_ok=True)
+        with space_lock(self._directory, timeout=timeout):
+            if current_generation(self._directory) != _generation(snapshot):
+                snapshot = self._recovery.opened()
+                changes = self._read(snapshot, full=full)
+                if snapshot is not None and self._is_current(snapshot, changes):
+                    return self._report(changes, snapshot, started)
+            return self._write(snapshot, changes, started)
+
+    def repair(self, *, timeout: float = LOCK_TIMEOUT) -> int:
+        """Make the store again from the snapshot, or the snapshot from the store; see :class:`Recovery`.
+
+        Returns:
+            Chunks in the index.
+
+        Raises:
+            NotIndexedError: There is nothing to make them from.
+        """
+        return self._recovery.repair(timeout=timeout)
+
+    def _is_current(self, snapshot: Snapshot, changes: _Changes) -> bool:
+        return not (
+            changes.any
+            or snapshot.meta.store != self._store.fingerprint
+            or Journal.exists(self._directory)
+        )
+
+    def _parts(self, loader: Loader) -> str:
+        """Names everything, beside its content, that a file's chunks and vectors depend on."""
+        made_by = (loader.fingerprint, self._chunker.fingerprint, self._embedder.fingerprint)
+        return blake2b("\0".join(made_by).encode(), digest_size=8).hexdigest()
+
+    def _read(self, snapshot: Snapshot | None, *, full: bool) -> _Changes:
+        """Load and cut the files that changed."""
+        known = {} if snapshot is None else snapshot.files
+        found = list(self._walk())
+        parts_of: dict[str, str] = {}
+        changes = _Changes()
+        seen: set[str] = set()
+        for number, item in enumerate(found):
+            self._progress("files", number, len(found))
+            uri = item.source.uri
+            entry = known.get(uri)
+            if item.left_out:
+                changes.warnings.append(f"{uri}: {item.left_out}")
+                continue
+            seen.add(uri)
+            if item.status is None:
+                self._fail(changes, entry, uri, item.problem)
+                continue
+            ending = ending_of(item.source.path)
+            if (parts := parts_of.get(ending)) is None:
+                parts = parts_of[ending] = self._parts(loader_for(uri, self._loaders))
+            same_parts = entry is not None and entry.parts == parts and not full
+            if entry is not None and same_parts and unchanged(entry, item.status):
+                self._keep(changes, entry)
+                continue
+            try:
+                content = read_regular(item.source.path)
+                digest = content_hash(content)
+                if entry is not None and same_parts and entry.content_hash == digest:
+                    self._keep(changes, replace(entry, fingerprint=fingerprint(item.status)))
+                    continue
+                document = load_document(item.source, content, loader_for(uri, self._loaders))
+                chunks = cut_document(document, self._chunker, self._embedder)
+            except OSError as error:
+                self._fail(changes, entry, uri, f"cannot be read: {error.strerror or error}")
+                continue
+            except SourceError as error:
+                self._fail(changes, entry, uri, str(error))
+                continue
+            changes.files[uri] = FileEntry(
+                uri=uri,
+                fingerprint=fingerprint(item.status),
+                content_hash=digest,
+                parts=parts,
+                chunks=len(chunks),
+                metadata=document.metadata,
+                warnings=document.warnings,
+            )
+            changes.chunks.extend(chunks)
+            changes.warnings.extend(f"{uri}: {warning}" for warning in document.warnings)
+            (changes.added if entry is None else changes.updated).append(uri)
+        self._progress("files", len(found), len(found))
+        self._compare(changes, known, seen)
+        return changes
+
+    def _compare(
+        self, changes: _Changes, known: Mapping[str, FileEntry], seen: Collection[str]
+    ) -> None:
+        """Tell what is gone from what only was not found this time."""
+        any_text = self._loaders.get("")
+        once_named = any_text and self._parts(any_text)
+        for uri, entry in known.items():
+            if uri in seen:
+                continue
+            if lies_below(uri, seen):
+                self._fail(changes, entry, uri, "a folder above it cannot be listed")
+            elif ending_of(uri) in self._loaders or entry.parts == once_named:
+                changes.removed.append(uri)
+            else:  # a plugin that is missing today must not empty the index
+                self._fail(changes, entry, uri, "no loader reads this ending any more")
+
+    @staticmethod
+    def _keep(changes: _Changes, entry: FileEntry) -> None:
+        changes.files[entry.uri] = entry
+        changes.unchanged += 1
+        changes.warnings.extend(f"{entry.uri}: {warning}" for warning in entry.warnings)
+
+    @staticmethod
+    def _fail(changes: _Changes, entry: FileEntry | None, uri: str, error: str) -> None:
+        """Name the file; what was indexed of it before goes on answering."""
+        changes.failed.append(FailedFile(path=uri, error=error))
+        if entry is not None:
+            changes.files[uri] = entry
+
+    def _write(self, snapshot: Snapshot | None, changes: _Changes, started: float) -> IndexReport:
+        journal = Journal(self._directory, self._embedder.dimension)
+        chunks = list(changes.chunks)
+        kept = np.zeros(0, np.bool_)
+        if snapshot is not None:
+            rewritten = {*changes.added, *changes.updated, *changes.removed}
+            dropped = [number for number, uri in enumerate(snapshot.uris) if uri in rewritten]
+            kept = ~np.isin(snapshot.file_of_row, dropped)
+            if snapshot.meta.embedder != self._embedder.fingerprint:
+                # What could not be read again still must not answer with another model's vectors.
+                chunks.extend(snapshot.chunk(int(row)) for row in np.flatnonzero(kept))
+                kept[:] = False
+        rows, embedded, truncated = self._embed(snapshot, chunks, journal)
+        gone: set[str] = set()
+        if snapshot is not None:
+            gone = {value.decode("ascii") for value in snapshot.ids[~kept]}
+            gone -= {row.chunk.id for row in rows}
+        total = int(kept.sum()) + len(rows)
+        self._embedder.close()  # its memory is worth more to the store
+        self._writer.write(snapshot, kept, rows, gone, journal, self._embedder.dimension)
+        files = {uri: changes.files[uri] for uri in sorted(changes.files)}
+        generation = self._publish(snapshot, kept, rows, files)
+        journal.clear()
+        return IndexReport(
+            space=self._name,
+            added=tuple(changes.added),
+            updated=tuple(changes.updated),
+            unchanged=changes.unchanged,
+            removed=tuple(changes.removed),
+            failed=tuple(changes.failed),
+            warnings=tuple(changes.warnings),
+            chunks=total,
+            embedded=embedded,
+            reused=len(rows) - embedded,
+            removed_chunks=len(gone),
+            truncated=truncated,
+            seconds=time.perf_counter() - started,
+            generation=generation,
+        )
+
+    def _embed(
+        self, snapshot: Snapshot | None, chunks: Sequence[Chunk], journal: Journal
+    ) -> tuple[list[NewRow], int, int]:
+        """Vectors for ``chunks``: from the last generation, an interrupted run, the store, or the model."""
+        keys = [embedding_key(chunk, self._embedder.fingerprint) for chunk in chunks]
+        vectors: dict[str, Embeddings] = {}
+        wanted = set(keys)
+        same_dimension = snapshot is None or snapshot.meta.dimension == self._embedder.dimension
+        if snapshot is not None and same_dimension:
+            for row, key in enumerate(snapshot.keys):
+                if (name := key.decode("ascii")) in wanted and name not in vectors:
+                    vectors[name] = np.array(snapshot.vectors[row], np.float32)
+        vectors.update({key: vector for key, vector in journal.recall().items() if key in wanted})
+        missing = {
+            key: embedded_text(chunk)
+            for key, chunk in zip(keys, chunks, strict=True)
+            if key not in vectors
+        }
+        if same_dimension and len(missing) >= (1 if snapshot is None else _WORTH_OPENING):
+            stored = self._writer.known(missing.keys(), snapshot, journal, self._embedder.dimension)
+            vectors.update(stored)
+            missing = {key: text for key, text in missing.items() if key not in stored}
+        names = list(missing)
+        before = self._embedder.truncated
+        for start in range(0, len(names), _EMBED_AT_ONCE):
+            self._progress("chunks", start, len(names))
+            batch = names[start : start + _EMBED_AT_ONCE]
+            made = embed_whole(self._embedder, [missing[name] for name in batch])
+            journal.remember(batch, made)
+            vectors.update(zip(batch, made, strict=True))
+        self._progress("chunks", len(names), len(names))
+        rows = [
+            NewRow(chunk=chunk, key=key, vector=vectors[key])
+            for key, chunk in zip(keys, chunks, strict=True)
+        ]
+        return rows, len(names), self._embedder.truncated - before
+
+    def _publish(
+        self,
+        snapshot: Snapshot | None,
+        kept: npt.NDArray[np.bool_],
+        rows: Sequence[NewRow],
+        files: Mapping[str, FileEntry],
+    ) -> int:
+        dimension_changed = (
+            snapshot is not None and snapshot.meta.dimension != self._embedder.dimension
+        )
+        return publish(
+            self._directory,
+            previous=None if dimension_changed else snapshot,
+            kept=kept,
+            rows=rows,
+            files=files,
+            dimension=self._embedder.dimension,
+            embedder=self._embedder.fingerprint,
+            store=self._store.fingerprint,
+        )
+
+    def _report(self, changes: _Changes, snapshot: Snapshot, started: float) -> IndexReport:
+        return IndexReport(
+            space=self._name,
+            unchanged=changes.unchanged,
+            failed=tuple(changes.failed),
+            warnings=tuple(changes.warnings),
+            chunks=len(snapshot),
+            seconds=time.perf_counter() - started,
+            generation=snapshot.meta.generation,
+        )

@@ -1,0 +1,215 @@
+"""What an index run goes on from, and what is made again without embedding anything."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import Counter
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from ragloom.errors import NotIndexedError, StoreDamagedError
+from ragloom.indexing.embedding import embedding_key
+from ragloom.indexing.journal import Journal
+from ragloom.indexing.lock import space_lock
+from ragloom.indexing.store_sync import StoreWriter
+from ragloom.protocols import Embedder
+from ragloom.snapshot import (
+    NewRow,
+    Snapshot,
+    all_generations,
+    current,
+    keep_aside,
+    last_meta,
+    point_at,
+    publish,
+)
+from ragloom.snapshot.manifest import FileEntry, Fingerprint
+
+__all__ = ["Recovery"]
+
+_LOG = logging.getLogger("ragloom")
+
+
+class Recovery:
+    """Finds the generation of a space that is whole, or makes one of what is left.
+
+    Args:
+        name: The space.
+        directory: Its state folder.
+        writer: Its store.
+        embedder: How texts become vectors now.
+        store: The store's fingerprint.
+    """
+
+    def __init__(
+        self, name: str, directory: Path, writer: StoreWriter, embedder: Embedder, store: str
+    ) -> None:
+        self._name = name
+        self._directory = directory
+        self._writer = writer
+        self._embedder = embedder
+        self._store = store
+
+    def opened(self) -> Snapshot | None:
+        """The generation that answers, compared with its checksums; None where there is none.
+
+        Raises:
+            StoreDamagedError: It is not whole, or it is gone.
+        """
+        directory = self._answering()
+        if directory is None:
+            return None
+        if not directory.is_dir():
+            message = f"{directory} is gone"
+            raise StoreDamagedError(message)
+        return _checked(directory)
+
+    def whole(self, *, timeout: float) -> Snapshot | None:
+        """The generation to go on from; None where everything is to be read from the files.
+
+        A damaged pointer is written again. A generation that is damaged, which is kept aside, or gone is
+        made again from the store; where the store holds nothing of it, the one before it takes its place.
+        """
+        with suppress(StoreDamagedError):
+            snapshot = self.opened()
+            if snapshot is None or current(self._directory) == snapshot.directory:
+                return snapshot
+        with space_lock(self._directory, timeout=timeout):
+            if (snapshot := self._found()) is not None:
+                return snapshot
+            try:
+                snapshot = self._from_store()
+            except StoreDamagedError as error:
+                _LOG.warning("%s: %s", self._name, error)
+            return self._older() if snapshot is None else snapshot
+
+    def repair(self, *, timeout: float) -> int:
+        """Make the store again from the snapshot, or else the snapshot from the store.
+
+        Where neither can be read, the generation before answers again, and the store is made from it.
+
+        Returns:
+            Chunks in the index.
+
+        Raises:
+            NotIndexedError: There is nothing to make them from.
+            StoreDamagedError: The store cannot be read and does not lie in the space's folder.
+        """
+        self._directory.mkdir(parents=True, exist_ok=True)
+        with space_lock(self._directory, timeout=timeout):
+            if (snapshot := self._found()) is None:
+                if (made := self._from_store()) is not None:
+                    return len(made)
+                snapshot = self._older()
+            if snapshot is None:
+                message = f"the store of {self._name!r} holds nothing: index its files again"
+                raise NotIndexedError(message)
+            return self._writer.rebuild(snapshot, Journal(self._directory, snapshot.meta.dimension))
+
+    def _answering(self) -> Path | None:
+        """The generation that ``CURRENT`` names, there or not; the newest where it names none."""
+        return current(self._directory) or next(iter(all_generations(self._directory)), None)
+
+    def _found(self) -> Snapshot | None:
+        """The generation that answers, with ``CURRENT`` naming it; None where there is none, or it is lost.
+
+        What is damaged is kept aside. ``CURRENT`` goes on naming it until another one takes its place, so
+        that it is not forgotten when this run is killed.
+        """
+        try:
+            snapshot = self.opened()  # another run may have made it again
+        except StoreDamagedError as error:
+            self._keep_aside(self._answering(), error)
+            return None
+        if snapshot is not None:
+            point_at(snapshot.directory)
+        return snapshot
+
+    def _from_store(self) -> Snapshot | None:
+        """Publish what the store holds of one model; None where that is nothing.
+
+        The store does not know the files' fingerprints, so the next run compares their content.
+        """
+        meta, now = last_meta(self._directory), self._embedder.fingerprint
+        models, dimension = [now], self._embedder.dimension
+        if meta is not None and meta.embedder != now:
+            models, dimension = [meta.embedder, now], meta.dimension
+        # Rows of the first versions have no key: they are of the model that wrote the generation.
+        keyless = meta is not None and meta.embedder == now
+        stored = self._writer.read(dimension)
+        for embedder in models:
+            rows = [
+                NewRow(chunk=replace(chunk, key=""), key=key, vector=vector)
+                for chunk, vector in stored
+                if (key := embedding_key(chunk, embedder)) == chunk.key
+                or (keyless and not chunk.key)
+            ]
+            if rows:
+                self._publish(rows, embedder, dimension)
+                return self.opened()
+        return None
+
+    def _older(self) -> Snapshot | None:
+        """Have the newest generation that is whole answer again; None where none is."""
+        for directory in all_generations(self._directory):
+            try:
+                snapshot = _checked(directory)
+            except StoreDamagedError as error:
+                self._keep_aside(directory, error)
+                continue
+            # The store is not what this generation left: the next run must not take it to be.
+            Journal(self._directory, snapshot.meta.dimension).touch(())
+            point_at(directory)
+            made = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(snapshot.meta.created))
+            _LOG.warning(
+                "%s: the store holds nothing of what was lost: generation %d of %s answers again, "
+                "and an index run brings it up to date",
+                self._name,
+                snapshot.meta.generation,
+                made,
+            )
+            return snapshot
+        return None
+
+    def _keep_aside(self, directory: Path | None, error: StoreDamagedError) -> None:
+        """Keep a damaged generation aside, if it is there."""
+        kept = ""
+        if directory is not None and directory.is_dir():
+            kept = f"; kept as {keep_aside(directory)}"
+        _LOG.warning("%s: %s%s", self._name, str(error).partition(": index again")[0], kept)
+
+    def _publish(self, rows: list[NewRow], embedder: str, dimension: int) -> None:
+        counts = Counter(row.chunk.uri for row in rows)
+        metadata = {row.chunk.uri: row.chunk.metadata for row in rows}
+        files = {
+            uri: FileEntry(
+                uri=uri,
+                fingerprint=Fingerprint(0, 0, 0),
+                content_hash="",
+                parts="",
+                chunks=counts[uri],
+                metadata=metadata[uri],
+            )
+            for uri in sorted(counts)
+        }
+        publish(
+            self._directory,
+            previous=None,
+            kept=np.zeros(0, np.bool_),
+            rows=rows,
+            files=files,
+            dimension=dimension,
+            embedder=embedder,
+            store=self._store,
+        )
+
+
+def _checked(directory: Path) -> Snapshot:
+    """A generation, compared with its checksums."""
+    snapshot = Snapshot(directory)
+    snapshot.check()
+    return snapshot

@@ -1,0 +1,1 @@
+"""The plugin host, and the registry of what plugins provide."""

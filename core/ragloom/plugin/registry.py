@@ -1,0 +1,173 @@
+"""Who provides what: (kind, name) -> provider.
+
+A name is unique within its kind. What plugins offer, and what their providers make, is checked at
+once, so that a part without a method is named where it is made and not in the middle of a run.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Literal, TypeAlias
+
+from ragloom.config.spelling import did_you_mean
+from ragloom.errors import PluginError
+from ragloom.hookspecs import Provider
+from ragloom.protocols import Chunker, Embedder, Formatter, Loader, Reranker, Store
+
+Kind: TypeAlias = Literal["chunkers", "embedders", "formatters", "loaders", "rerankers", "stores"]
+
+PROTOCOLS: Mapping[Kind, type] = {
+    "chunkers": Chunker,
+    "embedders": Embedder,
+    "formatters": Formatter,
+    "loaders": Loader,
+    "rerankers": Reranker,
+    "stores": Store,
+}
+"""What a part of each kind must have; a kind's hook is called ``ragloom_<kind>``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A provider, and the plugin and distribution that it came from.
+
+    Attributes:
+        kind: Such as ``embedders``.
+        provider: What the plugin offered.
+        owner: For messages, such as ``plugin 'onnx' (ragloom 0.1.0)``.
+    """
+
+    kind: Kind
+    provider: Provider[object]
+    owner: str
+
+    @property
+    def label(self) -> str:
+        """``embedder 'onnx'``."""
+        return f"{singular(self.kind)} {self.provider.name!r}"
+
+
+class Registry:
+    """Parts by kind and name."""
+
+    def __init__(self) -> None:
+        self._parts: dict[tuple[Kind, str], Part] = {}
+
+    def add(self, parts: Sequence[Part]) -> None:
+        """Take all of a plugin's parts, or none of them.
+
+        Raises:
+            PluginError: One is already there, or twice in ``parts``; both owners are named.
+        """
+        accepted = dict(self._parts)
+        for part in parts:
+            key = (part.kind, part.provider.name)
+            if key in accepted:
+                raise PluginError(
+                    f"the {part.label} is provided twice, by {accepted[key].owner} "
+                    f"and by {part.owner}; disable one of them"
+                )
+            accepted[key] = part
+        self._parts = accepted
+
+    def parts(self, kind: Kind) -> tuple[Part, ...]:
+        """The parts of a kind, sorted by name."""
+        parts = (part for (known, _), part in self._parts.items() if known == kind)
+        return tuple(sorted(parts, key=lambda part: part.provider.name))
+
+    def names(self, kind: Kind) -> tuple[str, ...]:
+        """The names of a kind, sorted."""
+        return tuple(part.provider.name for part in self.parts(kind))
+
+    def find(self, kind: Kind, name: str) -> Part | None:
+        """The part of that name, or None."""
+        return self._parts.get((kind, name))
+
+    def find_member(
+        self, kind: Kind, name: str, options: Mapping[str, object]
+    ) -> tuple[Part | None, Mapping[str, object]]:
+        """The part of that name and its options, where one provider may stand for many parts.
+
+        A provider ``family`` whose options have the fields ``part`` and ``options`` answers to
+        ``family:member``, too: ``part`` is the member then, and what is no field of its own is in
+        ``options``.
+        """
+        part = self.find(kind, name)
+        family, colon, member = name.partition(":")
+        if part is not None or not (colon and member):
+            return part, options
+        part = self.find(kind, family)
+        fields = (
+            {known.name for known in dataclasses.fields(part.provider.options)} if part else set()
+        )
+        if not {"part", "options"} <= fields:
+            return None, options
+        own = {key: value for key, value in options.items() if key in fields}
+        others = {key: value for key, value in options.items() if key not in fields}
+        return part, {"options": others, **own, "part": member}
+
+    def unknown(self, kind: Kind, name: str) -> str:
+        """The message for a name that nobody provides, with the nearest one that somebody does."""
+        names = self.names(kind)
+        known = f"; there are: {', '.join(names)}" if names else f"; there are no {kind}"
+        return f"no {singular(kind)} is called {name!r}{did_you_mean(name, names) or known}"
+
+
+def singular(kind: Kind) -> str:
+    """``embedder`` for ``embedders``."""
+    return kind.removesuffix("s")
+
+
+def part_from(kind: Kind, offered: object, owner: str) -> Part:
+    """Check what a hook returned.
+
+    Raises:
+        PluginError: It is not a provider, or its options are not a dataclass.
+    """
+    if not isinstance(offered, Provider):
+        raise PluginError(f"ragloom_{kind} must return Providers, not {type(offered).__name__}")
+    if not dataclasses.is_dataclass(offered.options):
+        raise PluginError(
+            f"the options of the {singular(kind)} {offered.name!r} must be a dataclass, "
+            f"not {offered.options!r}"
+        )
+    if not offered.name:
+        raise PluginError(f"a Provider from ragloom_{kind} has no name")
+    return Part(kind=kind, provider=offered, owner=owner)
+
+
+def missing_modules(provider: Provider[object]) -> tuple[str, ...]:
+    """Those of ``provider.requires`` that cannot be found. Imports none of them."""
+    return tuple(module for module in provider.requires if not _is_there(module))
+
+
+def lacking(part: Part, made: object) -> str:
+    """The methods and properties of the kind's protocol that ``made`` has not, for a message.
+
+    They are looked up without running a property: asking for a dimension may load a model. An
+    object that answers through ``__getattr__`` is taken at its word.
+    """
+    if hasattr(type(made), "__getattr__"):
+        return ""
+    absent = object()
+    return ", ".join(
+        sorted(
+            name
+            for name in vars(PROTOCOLS[part.kind])
+            if not name.startswith("_") and inspect.getattr_static(made, name, absent) is absent
+        )
+    )
+
+
+def _is_there(module: str) -> bool:
+    if module in sys.modules:
+        return sys.modules[module] is not None
+    try:
+        return find_spec(module) is not None
+    except (ImportError, ValueError):
+        return False

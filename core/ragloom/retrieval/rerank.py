@@ -1,0 +1,83 @@
+"""Reordering the head of a ranking by a model that reads the query and each passage together.
+
+Reranking changes the order and nothing else: what is relevant enough to be shown is decided by the
+same relevance as without it, and a passage that it decides against is never read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from ragloom.errors import ModelError
+from ragloom.protocols import Reranker
+from ragloom.snapshot import Snapshot
+from ragloom.text.chunks import embedded_text
+
+if TYPE_CHECKING:
+    from ragloom.retrieval.search import Ranking
+
+__all__ = ["RERANK_DEPTH", "reranked"]
+
+RERANK_DEPTH = 30
+"""Candidates at the head of the fused order that are reordered."""
+
+
+def reranked(
+    query: str,
+    *,
+    snapshot: Snapshot,
+    ranking: Ranking,
+    reranker: Reranker,
+    places: Sequence[int],
+) -> Ranking:
+    """``ranking`` with the candidates at ``places`` moved to its front, in the reranker's order.
+
+    All others follow in their fused order. The score of those in front is ``1.5 + s / (2 + 2|s|)``
+    for the reranker's score ``s``: between 1 and 2, in the order of ``s`` whatever its scale, and above
+    every fused score, which is at most 1. Ties break by chunk id.
+
+    Args:
+        query: In words.
+        snapshot: What was asked.
+        ranking: In its fused order.
+        reranker: Scores the passages; as the embedder does, it reads context and text of a chunk.
+        places: Positions in ``ranking``, each once, in any order.
+
+    Raises:
+        ModelError: The reranker does not answer, or not with a finite number for every passage.
+    """
+    if not places:
+        return ranking
+    front = np.array(places, np.intp)
+    rows = ranking.rows[front]
+    passages = [embedded_text(snapshot.chunk(int(row))) for row in rows]
+    scores = np.asarray(reranker.rerank(query, passages), np.float64)
+    if scores.shape != front.shape or not np.isfinite(scores).all():
+        message = (
+            f"the reranker gave {scores.size} scores for {len(passages)} passages"
+            if scores.shape != front.shape
+            else "the reranker gave a score that is not a finite number"
+        )
+        raise ModelError(message)
+    best = np.lexsort((snapshot.ids[rows], -scores))
+    order = np.concatenate([front[best], np.delete(np.arange(len(ranking.rows)), front)])
+    new_scores = ranking.scores[order]
+    new_scores[: len(best)] = _above_fused(scores[best])
+    return replace(
+        ranking,
+        rows=ranking.rows[order],
+        scores=new_scores,
+        cosine=ranking.cosine[order],
+        lexical=ranking.lexical[order],
+    )
+
+
+def _above_fused(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    scaled = 1.5 + scores / (2 + 2 * np.abs(scores))
+    falling: npt.NDArray[np.float64] = np.minimum.accumulate(scaled)  # whatever was rounded
+    return falling

@@ -1,0 +1,76 @@
+"""Proving that a chunk is what its file says.
+
+Pure functions: reading the file, and what to do about a chunk that fails, is the caller's.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable
+
+from ragloom.errors import RagloomError
+from ragloom.text.chunks import byte_offsets, line_starts
+from ragloom.text.decoding import decode
+from ragloom.types import Chunk, Document, Lines, Span
+
+__all__ = ["verify_chunk", "verify_chunks"]
+
+
+def verify_chunk(chunk: Chunk, file: Document | bytes) -> str | None:
+    """Why ``chunk`` is not what ``file`` says, or None if it is; see :func:`verify_chunks`."""
+    return verify_chunks([chunk], file)[0]
+
+
+def verify_chunks(chunks: Iterable[Chunk], file: Document | bytes) -> list[str | None]:
+    """For each chunk of one file, why it is not what the file says now, or None if it is.
+
+    A chunk is proven when its text stands at its span of the decoded file, at its lines and at its
+    bytes.
+
+    Args:
+        chunks: Of one file, in any order.
+        file: What a loader makes of the file now, or the file's bytes where its text is not
+            extracted from another format.
+    """
+    chunks = list(chunks)
+    if isinstance(file, Document):
+        decoded, encoding, bom = file.prefix + file.text, file.encoding, file.bom
+        if file.extracted:
+            encoding, bom = "utf-8", 0
+    else:
+        try:
+            read = decode(file)
+        except RagloomError as error:
+            return [f"the file cannot be read: {error}"] * len(chunks)
+        decoded = read.text
+        encoding, bom = (read.encoding, read.bom) if read.exact else ("utf-8", 0)
+    length = len(decoded)
+    edges = {edge for chunk in chunks for edge in chunk.span if 0 <= edge <= length}
+    in_bytes = byte_offsets(decoded, edges, encoding)
+    starts = line_starts(decoded)
+    return [_why(chunk, decoded, in_bytes, starts, bom) for chunk in chunks]
+
+
+def _why(
+    chunk: Chunk, decoded: str, in_bytes: dict[int, int], starts: list[int], bom: int
+) -> str | None:
+    start, end = chunk.span
+    if not 0 <= start < end:
+        return f"its span {start} to {end} is empty or begins before the file"
+    if end > len(decoded):
+        return f"the file ends at character {len(decoded)}, before the chunk's end at {end}"
+    if decoded[start:end] != chunk.text:
+        place = decoded.find(chunk.text)
+        where = "is gone" if place < 0 else f"is in line {bisect_right(starts, place)} now"
+        return f"the file has changed: the text {where}"
+    lines = Lines(bisect_right(starts, start), bisect_right(starts, end - 1))
+    if lines != chunk.lines:
+        return f"the text is in lines {lines.start} to {lines.end}, not {_range(chunk.lines)}"
+    in_file = Span(bom + in_bytes[start], bom + in_bytes[end])
+    if in_file != chunk.bytes:
+        return f"the text is at bytes {in_file.start} to {in_file.end}, not {_range(chunk.bytes)}"
+    return None
+
+
+def _range(pair: Lines | Span) -> str:
+    return f"{pair.start} to {pair.end}"

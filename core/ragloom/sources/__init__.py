@@ -1,0 +1,1 @@
+"""The files of a space: discovery, ignore rules, secrets, and loading."""

@@ -1,0 +1,371 @@
+"""Finding the files of a space: a sorted walk that keeps out what must not be read.
+
+Left out without a word: what ``.gitignore`` and ``.ragloomignore`` name (nested files count for their
+own folder, as in git), hidden files and folders, files that no loader reads, what tools write for tools
+(lock files, ``*.min.js``), data files such as JSON of more than 100,000 bytes, and files without an ending
+that are as long or no text. A file that is named itself is read all the same, whatever its ending, if
+it is text. Left out and named: secrets, links that lead outside the roots, what is no regular file,
+folders that cannot be listed, and globs that match nothing.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import stat
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import TypeAlias
+
+import pathspec
+
+from ragloom.errors import SourceError
+from ragloom.sources.screening import (
+    LARGEST_DATA,
+    ending_of,
+    holds_a_key,
+    is_data,
+    is_generated,
+    is_secret,
+    is_text,
+)
+from ragloom.types import Source
+
+__all__ = ["Found", "Root", "is_pattern", "lies_below", "read_regular", "resolve_roots", "walk"]
+
+_Rules: TypeAlias = "list[tuple[str, pathspec.GitIgnoreSpec]]"
+"""Folders and what their ignore files say, outermost first."""
+
+_NO_FILE = "not a regular file"
+IGNORE_FILES = (".gitignore", ".ragloomignore")
+
+_GLOB = re.compile(r"[*?\[]")
+
+_HEAD = 4096  # bytes that tell whether a file without an ending is text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Root:
+    """A place to walk.
+
+    Attributes:
+        path: An absolute, resolved file or folder.
+        patterns: Globs relative to ``path``; empty for everything.
+    """
+
+    path: Path
+    patterns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """A file to index, with its status; or a place that was passed by, and why.
+
+    Attributes:
+        source: The file, or the folder that could not be listed.
+        status: Of the file; None where there is nothing to read.
+        problem: Why it could not be read.
+        left_out: Why it was left out on purpose.
+    """
+
+    source: Source
+    status: os.stat_result | None = None
+    problem: str = ""
+    left_out: str = ""
+
+
+def lies_below(uri: str, found: Collection[str]) -> bool:
+    """Whether a file lies below one of the places found, which then is a folder that is not listed."""
+    return any(str(folder) in found for folder in PurePosixPath(uri).parents)
+
+
+def read_regular(path: Path) -> bytes:
+    """The content of a file; a pipe or device is refused, because reading it may never end.
+
+    Raises:
+        OSError: It cannot be read, or is no regular file.
+    """
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise OSError(errno.EINVAL, _NO_FILE)
+    return path.read_bytes()
+
+
+def resolve_roots(sources: Sequence[str], base: Path) -> list[Root]:
+    """Turn settings such as ``docs``, ``/srv/wiki`` or ``docs/ref/*.md`` into roots.
+
+    What exists under a name with ``[``, ``*`` or ``?`` in it is that file or folder, and no glob.
+
+    Raises:
+        SourceError: A place does not exist.
+    """
+    roots: list[Root] = []
+    for source in sources:
+        fixed, pattern = os.path.expanduser(source).replace(os.sep, "/"), ""
+        for part in re.finditer("[^/]+", fixed):
+            if _GLOB.search(part[0]) and not os.path.lexists(base / fixed[: part.end()]):
+                fixed, pattern = fixed[: part.start()], fixed[part.start() :]
+                break
+        path = Path(os.path.realpath(base / fixed))  # unlike resolve(), it takes a loop of links
+        if not os.path.exists(path):
+            message = f"{source}: there is no such file or folder (looked for {path})"
+            raise SourceError(message)
+        roots.append(Root(path=path, patterns=(pattern,) if pattern else ()))
+    return roots
+
+
+def walk(
+    roots: Sequence[Root],
+    *,
+    base: Path,
+    endings: Collection[str],
+    include: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+) -> Iterator[Found]:
+    """Every file below ``roots`` once, sorted by uri within a root.
+
+    Links to folders are not followed: what they lead to inside the roots is walked under its own name,
+    and what lies outside is not ours to read. So no link can make a loop.
+
+    Args:
+        roots: Where to look.
+        base: The folder that uris are relative to.
+        endings: Of the files that loaders read, in lower case and with the dot. One that is empty stands
+            for files without one, and for every file that is a root itself.
+        include: Gitignore-style patterns relative to ``base``; a file must match one, if there are any.
+        exclude: The same; a file must match none.
+    """
+    seen: set[str] = set()
+    chosen = _Choice(base=base, endings=endings, include=include, exclude=exclude)
+    for root in roots:
+        empty = True
+        for found in _walk_root(root, [other.path for other in roots], chosen):
+            empty = False
+            if found.source.uri not in seen:
+                seen.add(found.source.uri)
+                yield found
+        for pattern in root.patterns if empty else ():
+            yield _left_out(str(root.path / pattern), chosen, "no file to index matches")
+
+
+class _Choice:
+    """Which names are wanted; compiled once a walk."""
+
+    def __init__(
+        self,
+        *,
+        base: Path,
+        endings: Collection[str],
+        include: Sequence[str],
+        exclude: Sequence[str],
+    ) -> None:
+        self.base = base
+        self.endings = endings
+        self.include = _spec(include) if include else None
+        self.exclude = _spec(exclude) if exclude else None
+
+    def uri(self, path: str) -> str:
+        relative = os.path.relpath(path, self.base)
+        return relative.replace(os.sep, "/")
+
+    def walks(self, name: str) -> bool:
+        """Whether a file of this name is worth a look."""
+        return ending_of(name) in self.endings and not is_generated(name)
+
+    def takes(self, uri: str) -> bool:
+        if self.include is not None and not self.include.match_file(uri):
+            return False
+        return self.exclude is None or not self.exclude.match_file(uri)
+
+
+def is_pattern(text: str) -> bool:
+    """Whether a line of an ignore file says anything; ``!`` and ``[z-a]`` say nothing to git, too."""
+    try:
+        pathspec.GitIgnoreSpec.from_lines([text])
+    except (ValueError, re.error):
+        return False
+    return True
+
+
+def _spec(patterns: Sequence[str]) -> pathspec.GitIgnoreSpec:
+    """The patterns that can be understood."""
+    try:
+        return pathspec.GitIgnoreSpec.from_lines(patterns)
+    except (ValueError, re.error):
+        return pathspec.GitIgnoreSpec.from_lines([one for one in patterns if is_pattern(one)])
+
+
+def _walk_root(root: Root, allowed: Sequence[Path], choice: _Choice) -> Iterator[Found]:
+    if os.path.exists(root.path) and not os.path.isdir(root.path):
+        yield from _named_file(root.path, choice)
+        return
+    pattern = _spec([f"/{glob.lstrip('/')}" for glob in root.patterns]) if root.patterns else None
+    above = _rules_above(root.path, choice.base)
+    stack: list[tuple[str, _Rules]] = [(str(root.path), above)]
+    while stack:
+        folder, rules = stack.pop()
+        try:
+            with os.scandir(folder) as scan:
+                entries = sorted(scan, key=lambda entry: entry.name)
+        except OSError as error:
+            source = Source(uri=choice.uri(folder), path=Path(folder))
+            yield Found(source=source, problem=f"cannot be listed: {error.strerror}")
+            continue
+        if own := _own_rules(folder, [entry.name for entry in entries]):
+            rules = [*rules, (folder, own)]
+        folders, files = _sorted_out(entries, rules)
+        stack.extend((entry.path, rules) for entry in reversed(folders))
+        for entry in files:
+            relative = os.path.relpath(entry.path, root.path).replace(os.sep, "/")
+            if pattern is None or _is_dir(entry) or pattern.match_file(relative):
+                yield from _visit(entry, choice, allowed)
+
+
+def _sorted_out(
+    entries: Sequence[os.DirEntry[str]], rules: _Rules
+) -> tuple[list[os.DirEntry[str]], list[os.DirEntry[str]]]:
+    """The folders to walk, and what else is worth a look, among the entries that no rule ignores."""
+    folders: list[os.DirEntry[str]] = []
+    others: list[os.DirEntry[str]] = []
+    for entry in entries:
+        is_folder = _is_dir(entry)
+        if entry.name.startswith(".") and (is_folder or not is_secret(entry.name)):
+            continue
+        if _ignored(entry.path + "/" * is_folder, rules):
+            continue
+        (folders if is_folder and not entry.is_symlink() else others).append(entry)
+    return folders, others
+
+
+def _visit(entry: os.DirEntry[str], choice: _Choice, allowed: Sequence[Path]) -> Iterator[Found]:
+    """A file, or a link to a folder."""
+    if _is_dir(entry):
+        if not _inside(entry.path, allowed):
+            yield _left_out(entry.path, choice, "a link to outside the roots: left out")
+    elif choice.walks(entry.name) or is_secret(entry.name):
+        uri = choice.uri(entry.path)
+        if choice.takes(uri):
+            for found in _file(entry.path, uri, allowed):
+                if found.status is None or _is_worth_reading(
+                    found.source.path, found.status.st_size
+                ):
+                    yield found
+
+
+def _named_file(path: Path, choice: _Choice) -> Iterator[Found]:
+    """A file that the user named: taken whatever is ignored, but never a secret."""
+    if not {ending_of(path.name), ""} & set(choice.endings):
+        yield _left_out(str(path), choice, "no loader reads this kind of file")
+    else:
+        yield from _file(str(path), choice.uri(str(path)), [path])
+
+
+def _file(path: str, uri: str, allowed: Sequence[Path]) -> Iterator[Found]:
+    source = Source(uri=uri, path=Path(path))
+    if not _is_unicode(uri):
+        yield Found(source=source, problem="its name is not valid UTF-8: rename it to index it")
+        return
+    if is_secret(os.path.basename(path)):
+        yield Found(source=source, left_out="looks like a secret: left out")
+        return
+    try:
+        if os.path.islink(path):
+            if not os.path.exists(path):
+                yield Found(source=source, left_out="a link that leads nowhere: left out")
+            elif not _inside(path, allowed):
+                yield Found(source=source, left_out="a link to outside the roots: left out")
+            return  # inside, it is indexed under its own name
+        status = os.stat(path)
+    except OSError as error:
+        yield Found(source=source, problem=f"cannot be read: {error.strerror}")
+        return
+    if not stat.S_ISREG(status.st_mode):
+        yield Found(source=source, left_out=f"{_NO_FILE}: left out")
+        return
+    if not ending_of(path) and holds_a_key(_head(path)):
+        yield Found(source=source, left_out="looks like a secret: left out")
+        return
+    modified = status.st_mtime_ns / 1e9
+    yield Found(source=Source(uri=uri, path=Path(path), modified=modified), status=status)
+
+
+def _is_worth_reading(path: Path, size: int) -> bool:
+    """Whether a regular file that was come across, not named, holds what people read."""
+    if not is_data(path.name):
+        return True
+    return size <= LARGEST_DATA and (ending_of(path) != "" or is_text(_head(path)))
+
+
+def _head(path: str | Path) -> bytes:
+    """How a regular file begins; nothing where it cannot be read, which the run will say."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(_HEAD)
+    except OSError:
+        return b""
+
+
+def _is_unicode(name: str) -> bool:
+    """Whether a name can be written in JSON and stores; undecodable bytes in one cannot."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _left_out(path: str, choice: _Choice, why: str) -> Found:
+    return Found(source=Source(uri=choice.uri(path), path=Path(path)), left_out=why)
+
+
+def _is_dir(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a loop of links
+        return False
+
+
+def _inside(path: str, allowed: Sequence[Path]) -> bool:
+    real = Path(os.path.realpath(path))
+    return any(real == root or root in real.parents for root in allowed)
+
+
+def _own_rules(folder: str, names: Sequence[str] = IGNORE_FILES) -> pathspec.GitIgnoreSpec | None:
+    lines: list[str] = []
+    for name in names:
+        if name in IGNORE_FILES:
+            try:
+                content = read_regular(Path(folder, name))
+            except OSError:
+                continue
+            lines += content.decode("utf-8", "replace").splitlines()
+    return _spec(lines) if lines else None
+
+
+def _rules_above(root: Path, base: Path) -> _Rules:
+    """The rules of the folders above the root, as git has them: from its repository's root down.
+
+    Outside of a repository they begin at ``base``. Where they ignore the root itself, they do not
+    count: it was named all the same.
+    """
+    tops = {base, _repository(base), _repository(root)} & {root, *root.parents}
+    top = min(tops, key=lambda folder: len(folder.parts), default=root)
+    above = [folder for folder in reversed(root.parents) if folder.is_relative_to(top)]
+    rules = [(str(folder), own) for folder in above if (own := _own_rules(str(folder)))]
+    return [] if _ignored(f"{root}{os.sep}", rules) else rules
+
+
+def _repository(path: Path) -> Path:
+    """The root of the git repository that ``path`` lies in; ``path`` itself where there is none."""
+    return next((up for up in (path, *path.parents) if os.path.lexists(up / ".git")), path)
+
+
+def _ignored(path: str, rules: _Rules) -> bool:
+    """Whether the innermost rule that speaks of ``path`` ignores it."""
+    for folder, spec in reversed(rules):
+        relative = path[len(folder) :].lstrip(os.sep).replace(os.sep, "/")
+        verdict = spec.check_file(relative).include
+        if verdict is not None:
+            return verdict
+    return False

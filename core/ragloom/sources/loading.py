@@ -1,0 +1,92 @@
+"""From the bytes of one file to its chunks; whatever a plugin's part raises concerns that file only."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from ragloom.errors import (
+    ConfigError,
+    ModelError,
+    NotIndexedError,
+    RagloomError,
+    SourceError,
+    StoreError,
+)
+from ragloom.protocols import Chunker, Embedder, Loader
+from ragloom.snapshot.manifest import content_hash
+from ragloom.sources.screening import ending_of
+from ragloom.text.chunks import make_chunks
+from ragloom.types import Chunk, Document, Source
+
+__all__ = ["cut_document", "load_document", "loader_for"]
+
+
+def loader_for(path: str | Path, loaders: Mapping[str, Loader]) -> Loader:
+    """The loader of a file: that of its ending, or else that of files without one, which reads any text.
+
+    Args:
+        path: The file.
+        loaders: By ending, as :attr:`ragloom.Loader.suffixes` has them.
+
+    Raises:
+        SourceError: There is neither.
+    """
+    loader = loaders.get(ending_of(path)) or loaders.get("")
+    if loader is None:
+        message = f"{path}: no loader reads this kind of file"
+        raise SourceError(message)
+    return loader
+
+
+def load_document(source: Source, content: bytes, loader: Loader) -> Document:
+    """What ``loader`` makes of a file, with what the core knows of it.
+
+    Raises:
+        SourceError: The file cannot be understood.
+    """
+    with _reading_with(loader):
+        document = replace(
+            loader.load(source, content),
+            uri=source.uri,
+            content_hash=content_hash(content),
+            modified=source.modified,
+        )
+        json.dumps(document.metadata, allow_nan=False)  # kept as JSON: a date in it ends no run
+        return document
+
+
+def cut_document(document: Document, chunker: Chunker, embedder: Embedder) -> list[Chunk]:
+    """The chunks of a document, for the limit and in the tokens of ``embedder``.
+
+    Raises:
+        SourceError: The chunker failed.
+    """
+    counter, max_tokens = embedder.counter, embedder.max_tokens
+    with _reading_with(chunker):
+        pieces = chunker.split(document, counter=counter, max_tokens=max_tokens)
+        return make_chunks(document, pieces, counter)
+
+
+@contextmanager
+def _reading_with(part: Loader | Chunker) -> Iterator[None]:
+    """Whatever a plugin's part raises over one file, as an error of that file.
+
+    What settings or the model are to blame for concerns every file, and passes.
+
+    Raises:
+        SourceError: It names the part where the fault is the part's own.
+    """
+    try:
+        yield
+    except (SourceError, ConfigError, ModelError, StoreError, NotIndexedError):
+        raise
+    except RagloomError as error:
+        raise SourceError(str(error)) from error
+    except Exception as error:
+        name = f"{type(part).__module__}.{type(part).__qualname__}"
+        said = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(": ")
+        raise SourceError(f"{name} failed: {said}") from error

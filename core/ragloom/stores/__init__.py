@@ -1,0 +1,27 @@
+"""The kit for stores: what conditions mean, chunks as JSON, checks before writing, exact search."""
+
+from ragloom.stores.atomic import replace_file
+from ragloom.stores.filters import PATH, as_folder, as_number, matches, parse_condition
+from ragloom.stores.records import (
+    check_records,
+    chunk_from_record,
+    chunk_to_record,
+    cosines,
+    dump_json,
+    nearest,
+)
+
+__all__ = [
+    "PATH",
+    "as_folder",
+    "as_number",
+    "check_records",
+    "chunk_from_record",
+    "chunk_to_record",
+    "cosines",
+    "dump_json",
+    "matches",
+    "nearest",
+    "parse_condition",
+    "replace_file",
+]

@@ -1,0 +1,41 @@
+"""The kit for loaders and chunkers: decoding, splitting, sentences and token counts."""
+
+from ragloom.text.chunks import embedded_text, join_context, line_starts, make_chunks
+from ragloom.text.decoding import Decoded, decode, read_document
+from ragloom.text.sentences import sentence_starts
+from ragloom.text.splitting import (
+    Atom,
+    Boundaries,
+    Budget,
+    between_words,
+    blank_line_starts,
+    line_starts_within,
+    sentences,
+    split_to_fit,
+    stripped,
+    tile,
+)
+from ragloom.text.tokens import COUNTERS, counter
+
+__all__ = [
+    "COUNTERS",
+    "Atom",
+    "Boundaries",
+    "Budget",
+    "Decoded",
+    "between_words",
+    "blank_line_starts",
+    "counter",
+    "decode",
+    "embedded_text",
+    "join_context",
+    "line_starts",
+    "line_starts_within",
+    "make_chunks",
+    "read_document",
+    "sentence_starts",
+    "sentences",
+    "split_to_fit",
+    "stripped",
+    "tile",
+]
