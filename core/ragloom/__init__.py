@@ -38,7 +38,9 @@ from ragloom.types import (
     Json,
     Lines,
     Metadata,
+    Mode,
     Piece,
+    Progress,
     SearchResult,
     Source,
     Span,
@@ -47,8 +49,14 @@ from ragloom.types import (
 )
 
 if TYPE_CHECKING:
+    from ragloom.evaluation.measures import Measurement
     from ragloom.plugin.host import MissingExtra, PluginHost, PluginInfo
-    from ragloom.workspace import Space, Workspace
+    from ragloom.retrieval.query import Query
+    from ragloom.snapshot.reader import Snapshot
+    from ragloom.space import Space
+    from ragloom.space_group import SpaceGroup
+    from ragloom.watch import watch_spaces
+    from ragloom.workspace import Workspace
 
 __version__ = "0.1.0"
 
@@ -72,9 +80,11 @@ __all__ = [
     "Json",
     "Lines",
     "Loader",
+    "Measurement",
     "Metadata",
     "MissingDependencyError",
     "MissingExtra",
+    "Mode",
     "ModelError",
     "NoOptions",
     "NotIndexedError",
@@ -82,13 +92,17 @@ __all__ = [
     "PluginError",
     "PluginHost",
     "PluginInfo",
+    "Progress",
     "Provider",
+    "Query",
     "RagloomError",
     "Reranker",
     "SearchResult",
+    "Snapshot",
     "Source",
     "SourceError",
     "Space",
+    "SpaceGroup",
     "Span",
     "StaleChunk",
     "Store",
@@ -100,14 +114,20 @@ __all__ = [
     "Workspace",
     "__version__",
     "hookimpl",
+    "watch_spaces",
 ]
 
 _ON_FIRST_USE = {
     "MissingExtra": "ragloom.plugin.host",
     "PluginHost": "ragloom.plugin.host",
     "PluginInfo": "ragloom.plugin.host",
-    "Space": "ragloom.workspace",
+    "Measurement": "ragloom.evaluation.measures",
+    "Query": "ragloom.retrieval.query",
+    "Snapshot": "ragloom.snapshot.reader",
+    "Space": "ragloom.space",
+    "SpaceGroup": "ragloom.space_group",
     "Workspace": "ragloom.workspace",
+    "watch_spaces": "ragloom.watch",
 }
 
 

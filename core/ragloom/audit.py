@@ -31,6 +31,7 @@ from typing import Literal, cast
 from ragloom.config.component import placed
 from ragloom.config.options import build
 from ragloom.config.settings import Settings, user_path
+from ragloom.context.citations import hit_json
 from ragloom.errors import ConfigError
 from ragloom.types import Hit, Json
 
@@ -39,6 +40,8 @@ __all__ = ["AuditLog", "AuditSettings", "audit_settings", "read_log"]
 _LOG = logging.getLogger("ragloom")
 
 _APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)  # the last on Windows
+
+_OF_A_HIT = ("path", "start_line", "end_line", "score", "relevance")
 
 _WAIT = 0.05
 """Seconds to wait for another writer, which holds the lock for microseconds unless it was stopped."""
@@ -140,7 +143,7 @@ class AuditLog:
             "space": space,
             "generation": generation,
             **self._query(query),
-            "hits": [_hit(hit) for hit in hits],
+            "hits": [hit_json(hit, *_OF_A_HIT) for hit in hits],
             "sources": sources,
             "tokens": tokens,
             "milliseconds": round(seconds * 1000, 3),
@@ -211,17 +214,6 @@ def read_log(path: Path) -> Iterator[Mapping[str, Json]]:
                 continue
             if isinstance(record, dict):
                 yield record
-
-
-def _hit(hit: Hit) -> Json:
-    chunk = hit.chunk
-    return {
-        "path": chunk.uri,
-        "start_line": chunk.lines.start,
-        "end_line": chunk.lines.end,
-        "score": round(float(hit.score), 6),
-        "relevance": round(float(hit.relevance), 6),
-    }
 
 
 def _numbered(path: Path) -> bool:

@@ -1,49 +1,69 @@
-"""The parts of a space, made from its settings when they are first asked for."""
+"""The components of a space, made from its settings when they are first used, and its files."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
+from typing import TypeAlias
 
 from ragloom.config.component import NONE, Part, placed
 from ragloom.config.settings import SpaceSettings, user_path
-from ragloom.errors import ConfigError
+from ragloom.errors import ConfigError, SourceError
 from ragloom.plugin.host import PluginHost
 from ragloom.protocols import Chunker, Embedder, Formatter, Loader, Reranker, Store
 from ragloom.sources.discovery import Found, resolve_roots, walk
-from ragloom.types import Json
+from ragloom.sources.loading import cut_document, load_document, loader_for
+from ragloom.sources.screening import is_secret
+from ragloom.text.decoding import read_regular
+from ragloom.types import Chunk, Document, Json, Source
 
-__all__ = ["Wiring"]
+__all__ = ["Components", "Select"]
+
+Select: TypeAlias = "Callable[[Sequence[str]], Collection[str]]"
+"""Given the uris of all files that are found, those to index."""
 
 
-class Wiring:
-    """Which plugin's parts a space uses.
+class Components:
+    """Which plugins' components a space uses, and which files it holds.
 
     Args:
-        host: Makes the parts.
+        host: Makes the components.
         settings: Names them.
-        root: The workspace's folder, which relative paths of stores are relative to.
+        root: The folder that uris, sources and relative paths of stores are relative to.
+        select: Chooses among the files that are found; all of them by default.
     """
 
-    def __init__(self, host: PluginHost, settings: SpaceSettings, root: Path) -> None:
-        self._host = host
-        self._root = root
+    def __init__(
+        self, host: PluginHost, settings: SpaceSettings, root: Path, select: Select | None = None
+    ) -> None:
+        self.host = host
         self.settings = settings
+        self.root = root
+        self._select = select
+        self._model: Components | None = None
+
+    def use_embedder_of(self, other: Components) -> None:
+        """Share the model of ``other``, so that it is in memory once."""
+        self._model = other
 
     @cached_property
     def embedder(self) -> Embedder:
-        """The part that turns texts into vectors."""
+        """Turns texts into vectors."""
+        if self._model is not None:
+            return self._model.embedder
         part = self.settings.embedder
         with placed(part.places):
-            return self._host.embedder(part.name, part.options)
+            return self.host.embedder(part.name, part.options)
 
     @cached_property
     def chunker(self) -> Chunker:
         """The part that says where documents are cut."""
         part = self.settings.chunker
         with placed(part.places):
-            return self._host.chunker(part.name, part.options)
+            return self.host.chunker(part.name, part.options)
 
     @cached_property
     def store(self) -> Store:
@@ -57,43 +77,124 @@ class Wiring:
         if part.name == NONE:
             return None
         with placed(part.places):
-            return self._host.reranker(part.name, part.options)
+            return self.host.reranker(part.name, part.options)
 
     @cached_property
     def formatter(self) -> Formatter:
         """The part that writes a context as text."""
         part = self.settings.formatter
         with placed(part.places):
-            return self._host.formatter(part.name, part.options)
+            return self.host.formatter(part.name, part.options)
 
     @cached_property
     def loaders(self) -> Mapping[str, Loader]:
         """Loaders by file ending; the settings decide where two plugins read the same ending."""
-        made = self._host.loaders()
+        made = self.host.loaders()
         by_ending: dict[str, Loader] = {}
         for name in made:
             for ending in made[name].suffixes:
                 by_ending.setdefault(ending, made[name])
         for ending, part in self.settings.loaders.items():
             with placed(part.places):
-                by_ending[ending] = self._host.loader(part.name, part.options)
+                by_ending[ending] = self.host.loader(part.name, part.options)
         return by_ending
 
     def walk(self) -> Iterator[Found]:
         """The files of this space, as they are now."""
-        return walk(
-            resolve_roots(self.settings.sources, self._root),
-            base=self._root,
+        found = walk(
+            resolve_roots(self.settings.sources, self.root),
+            base=self.root,
             endings=self.loaders.keys(),
             include=self.settings.include,
             exclude=self.settings.exclude,
         )
+        if self._select is None:
+            yield from found
+            return
+        items = list(found)
+        files = [item.source.uri for item in items if item.status is not None]
+        dropped = set(files) - set(self._select(files))
+        yield from (item for item in items if item.source.uri not in dropped)
+
+    def documents(self) -> Iterator[tuple[str, Document | SourceError]]:
+        """Every file of the sources as it is now, or why it cannot be read; sorted by path.
+
+        A source that does not exist comes first and does not take the others away.
+        """
+        sources: list[str] = []
+        for name in self.settings.sources:
+            try:
+                resolve_roots([name], self.root)
+            except SourceError as error:
+                yield name, error
+            else:
+                sources.append(name)
+        settings = replace(self.settings, sources=tuple(sources))
+        there = Components(self.host, settings, self.root, self._select)
+        for found in sorted(there.walk(), key=lambda found: found.source.uri):
+            uri = found.source.uri
+            if found.status is None:
+                yield uri, SourceError(found.problem or found.left_out)
+                continue
+            try:
+                yield uri, self._load(found.source)
+            except SourceError as error:
+                yield uri, error
+
+    def read(self, uri: str) -> Document:
+        """One file of the sources as it is now.
+
+        Args:
+            uri: The path relative to the root, as hits name it.
+
+        Raises:
+            SourceError: It leads outside the sources, is a secret, or cannot be read.
+        """
+        try:
+            real = Path(os.path.realpath(self.root / uri, strict=True))
+        except OSError as error:
+            raise SourceError(f"{uri!r} cannot be read: {error.strerror or error}") from error
+        allowed = [place.path for place in resolve_roots(self.settings.sources, self.root)]
+        if not any(real == place or place in real.parents for place in allowed):
+            raise SourceError(f"{uri!r} leads outside the sources")
+        if is_secret(real.name):
+            raise SourceError(f"{uri!r} looks like a secret and is not shown")
+        return self._load(Source(uri=uri, path=real))
+
+    def chunks(
+        self, paths: Sequence[str | os.PathLike[str]]
+    ) -> Iterator[tuple[Document, list[Chunk]]]:
+        """Load files and split them; nothing is indexed.
+
+        Args:
+            paths: Files, relative to the current folder.
+
+        Raises:
+            SourceError: A file cannot be read, is a secret, or no loader reads its kind.
+        """
+        for path in map(Path, paths):
+            real = os.path.realpath(path)
+            if is_secret(path.name) or is_secret(os.path.basename(real)):
+                raise SourceError(f"{path}: looks like a secret, which is never read")
+            uri = os.path.relpath(real, self.root).replace(os.sep, "/")
+            document = self._load(Source(uri=uri, path=path))
+            yield document, cut_document(document, self.chunker, self.embedder)
+
+    def _load(self, source: Source) -> Document:
+        loader = loader_for(source.path, self.loaders)
+        try:
+            content = read_regular(source.path)
+        except OSError as error:
+            raise SourceError(
+                f"{source.path}: cannot be read: {error.strerror or error}"
+            ) from error
+        return load_document(source, content, loader)
 
     def new_store(self) -> Store:
         """Another object for the same store; its local path counts from the workspace."""
         part = self.settings.store
         with placed(part.places):
-            return self._host.store(part.name, self._anchored(part))
+            return self.host.store(part.name, self._anchored(part))
 
     def _anchored(self, part: Part) -> Mapping[str, Json]:
         options = dict(part.options)
@@ -101,7 +202,7 @@ class Wiring:
             value = options.get(key)
             if isinstance(value, str) and value and ":" not in value:
                 try:
-                    options[key] = str(self._root / user_path(value))
+                    options[key] = str(self.root / user_path(value))
                 except ValueError as error:
                     place = f"store {part.name!r}: option {key!r}"
                     raise ConfigError(f"{place} must be {error}, not {value!r}") from error

@@ -1,33 +1,31 @@
-"""Why a passage was found, and why an expected one was not."""
+"""Why a passage is found, and why an expected one is not."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from ragloom.components import Components
 from ragloom.config.spelling import counted
 from ragloom.context.packing import build_context
 from ragloom.errors import NotIndexedError
 from ragloom.retrieval.freshness import text_of
-from ragloom.retrieval.relevance import WordEvidence, check_gate, word_evidence
-from ragloom.retrieval.search import Ranking, examined, ranked_hits, scale
+from ragloom.retrieval.gate import Judged, examined
+from ragloom.retrieval.query import Query
+from ragloom.retrieval.relevance import WordEvidence
+from ragloom.retrieval.search import Answers, judged
 from ragloom.sources.screening import ending_of
 from ragloom.stores.filters import matches
-from ragloom.types import Condition, Hit
-
-if TYPE_CHECKING:
-    from ragloom.workspace import Space
+from ragloom.types import Hit
 
 __all__ = ["Explanation", "HitExplanation", "explain"]
 
-SHOWN = "shown"
 _EXPECTED_SHOWN = 3  # passages of the expected file
 
 
@@ -54,10 +52,10 @@ class HitExplanation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """Why a query found what it found.
+    """Why a query finds what it finds.
 
     Attributes:
-        query: As asked.
+        query: The query.
         words: The stems that were looked for.
         candidates: Passages that were compared.
         min_relevance: The gate.
@@ -78,111 +76,87 @@ class Explanation:
 
 
 def explain(
-    space: Space,
-    query: str,
+    query: Query,
+    space: Answers,
+    components: Components,
     *,
     expect: str | None = None,
-    top_k: int | None = None,
-    min_relevance: float | None = None,
-    mode: str | None = None,
-    where: Sequence[Condition] = (),
     max_tokens: int | None = None,
 ) -> Explanation:
-    """Explain a search; the arguments are those of :meth:`ragloom.Space.search`.
+    """Explain a search: the same way as the search, with a record of every verdict.
 
     Args:
-        space: What is asked.
-        query: In words.
-        expect: A file that should have been found, relative to the workspace or the current folder.
-        top_k: Hits at the most.
-        min_relevance: The gate.
-        mode: ``hybrid``, ``rrf``, ``dense`` or ``lexical``.
-        where: Conditions that every hit passes.
+        query: What is searched for.
+        space: What answers.
+        components: The files of the same space.
+        expect: A file that should be found, relative to the workspace or the current folder.
         max_tokens: Explain a context of so many tokens: what it has no room for is not shown.
 
     Raises:
-        NotIndexedError: Nothing is indexed yet, or another model did it.
+        NotIndexedError: Nothing is indexed yet, or with another model.
     """
-    top_k = space.settings.top_k if top_k is None else top_k
-    gate = check_gate(space.settings.min_relevance if min_relevance is None else min_relevance)
-    ranking = space.rank(query, mode=mode, where=where)
-    lexical = (mode or space.settings.mode) == "lexical"
-    embedder = None if lexical else space.embedder
-    calibration = scale(ranking, embedder, None if lexical else space.calibration())
-    hits = ranked_hits(space.snapshot(), ranking, embedder, calibration)
-    explained = _explained(space, ranking, hits, top_k=top_k, gate=gate)
-    head = list(islice(explained, min(2 * top_k, len(ranking.rows))))
+    top_k, least, _ = query.choices(space.settings)
+    judgement = judged(query, space)
+    ranking = judgement.ranking
+    dense, lexical = _ranks(ranking.cosine), _ranks(ranking.lexical)
+    omitted: set[str] = set()
+
+    def explained(item: Judged) -> HitExplanation:
+        hit = item.hit
+        verdict = item.verdict if hit.chunk.id not in omitted else "budget"
+        words = {
+            "shown": "shown",
+            "irrelevant": f"below the minimum: relevance {hit.relevance:.2f}, minimum {least:.2f}",
+            "unexamined": f"not examined: only the best {counted(examined(top_k), 'candidate')} are",
+            "surplus": f"over the maximum of {counted(top_k, 'hit')}",
+            "changed": "omitted: its file changed after indexing",
+            "budget": f"omitted: no room in {max_tokens} tokens",
+        }
+        return HitExplanation(
+            hit=hit,
+            rank=item.rank,
+            dense_rank=dense[item.rank - 1],
+            lexical_rank=lexical[item.rank - 1],
+            evidence=item.evidence,
+            verdict=words[verdict],
+        )
+
+    head = list(islice(judgement.candidates, 2 * top_k))
     if max_tokens is not None:
-        head = _packed(space, head, max_tokens)
-    uri = None if expect is None else _uri(space, expect)
-    expected: list[HitExplanation] = []
+        shown = [item.hit for item in head if item.verdict == "shown"]
+        omitted = _omitted(shown, components, max_tokens)
+    expected: list[Judged] = []
     reason = ranking.reason
-    if uri is not None:
+    if expect is not None:
+        uri = _uri(components.root, expect)
         expected = [item for item in head if item.hit.chunk.uri == uri]
         if not expected:
-            expected = list(
-                islice((item for item in explained if item.hit.chunk.uri == uri), _EXPECTED_SHOWN)
-            )
+            others = (item for item in judgement.candidates if item.hit.chunk.uri == uri)
+            expected = list(islice(others, _EXPECTED_SHOWN))
         if not expected:
-            reason = _absence(space, uri, where)
+            reason = _absence(query, space, components, uri)
     return Explanation(
-        query=query,
+        query=query.text,
         words=list(ranking.terms),
         candidates=len(ranking.rows),
-        min_relevance=gate,
-        hits=head,
-        calibration=calibration.source,
-        expected=expected[:_EXPECTED_SHOWN],
+        min_relevance=least,
+        hits=[explained(item) for item in head],
+        calibration=judgement.calibration.source,
+        expected=[explained(item) for item in expected[:_EXPECTED_SHOWN]],
         reason=reason,
     )
 
 
-def _explained(
-    space: Space, ranking: Ranking, hits: Iterator[Hit], *, top_k: int, gate: float
-) -> Iterator[HitExplanation]:
-    snapshot = space.snapshot()
-    index = snapshot.lexical
-    weights = {term: index.inverse_document_frequency(term) for term in ranking.terms}
-    dense, lexical = _ranks(ranking.cosine), _ranks(ranking.lexical)
-    shown = 0
-    for at, hit in enumerate(hits):
-        evidence = word_evidence(weights, index.stems, f"{hit.chunk.context}\n{hit.chunk.text}")
-        if hit.relevance < gate:
-            verdict = f"below the gate: relevance {hit.relevance:.2f}, {gate:.2f} is asked for"
-        elif shown >= top_k:
-            verdict = f"cut off: no more than {counted(top_k, 'hit')} asked for"
-        elif at >= (last := examined(top_k)):
-            verdict = f"too far behind: the first {last} are looked at for {counted(top_k, 'hit')}"
-        else:
-            verdict = SHOWN
-            shown += 1
-        yield HitExplanation(
-            hit=hit,
-            rank=at + 1,
-            dense_rank=dense[at],
-            lexical_rank=lexical[at],
-            evidence=evidence,
-            verdict=verdict,
-        )
-
-
-def _packed(
-    space: Space, explained: Sequence[HitExplanation], max_tokens: int
-) -> list[HitExplanation]:
-    """The same, with what a context of ``max_tokens`` has no room for."""
-    shown = [item.hit for item in explained if item.verdict == SHOWN]
+def _omitted(shown: Sequence[Hit], components: Components, max_tokens: int) -> set[str]:
+    """The chunk ids that a context of ``max_tokens`` has no room for."""
     context = build_context(
         shown,
         max_tokens=max_tokens,
-        formatter=space.formatter,
-        read_text=lambda uri: text_of(space.workspace.root / uri),
-        root=space.workspace.root,
+        formatter=components.formatter,
+        read_text=lambda uri: text_of(components.root / uri),
+        root=components.root,
     )
-    omitted = {hit.chunk.id for hit in context.omitted}
-    why = f"cut by the budget: no room for it in {max_tokens} tokens"
-    return [
-        replace(item, verdict=why) if item.hit.chunk.id in omitted else item for item in explained
-    ]
+    return {hit.chunk.id for hit in context.omitted}
 
 
 def _ranks(scores: npt.NDArray[np.float32]) -> list[int | None]:
@@ -195,40 +169,39 @@ def _ranks(scores: npt.NDArray[np.float32]) -> list[int | None]:
     ]
 
 
-def _uri(space: Space, expect: str) -> str:
-    root = space.workspace.root
+def _uri(root: Path, expect: str) -> str:
     for path in (root / expect, Path(os.path.realpath(expect))):
         if path.exists():
             return os.path.relpath(path, root).replace(os.sep, "/")
     return expect.replace(os.sep, "/")
 
 
-def _absence(space: Space, uri: str, where: Sequence[Condition]) -> str:
+def _absence(query: Query, space: Answers, components: Components, uri: str) -> str:
     """Why no passage of a file is among the candidates."""
     try:
         entry = space.snapshot().files.get(uri)
     except NotIndexedError:
         entry = None
-    path = space.workspace.root / uri
+    path = components.root / uri
     if entry is not None:
         if not entry.chunks:
             return f"{uri} is indexed, and holds no text"
-        if where and not matches(uri, entry.metadata, where):
+        if not matches(uri, entry.metadata, query.conditions):
             return f"{uri} is indexed, and does not pass the filter"
         return (
             f"{uri} is indexed in {entry.chunks} chunks, and none is among the candidates: "
             "others are nearer, and share more words with the query"
         )
     if not path.exists():
-        return f"{uri} does not exist below {space.workspace.root}"
-    if (ending := ending_of(path)) not in space.loaders:
+        return f"{uri} does not exist below {components.root}"
+    if (ending := ending_of(path)) not in components.loaders:
         return f"{uri} is not indexed: no loader reads {ending or 'a name without an ending'}"
-    for found in space.walk():
+    for found in components.walk():
         if found.source.uri == uri:
             return f"{uri} is not indexed: {found.left_out or found.problem or 'run ragloom index'}"
-    roots = ", ".join(space.settings.sources)
+    roots = ", ".join(components.settings.sources)
     return (
         f"{uri} is not indexed: it is outside the sources ({roots}), hidden, ignored by .gitignore or "
-        ".ragloomignore, left out by the settings 'include' and 'exclude', written by a tool for itself, "
+        ".ragloomignore, excluded by the settings 'include' and 'exclude', generated, "
         "or data, and too large"
     )

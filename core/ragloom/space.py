@@ -1,67 +1,119 @@
-"""A space: one named index, and everything that can be asked of it."""
+"""A space: one named index, and everything that can be done with it."""
 
 from __future__ import annotations
 
-import json
 import logging
-import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import Protocol, Self
 
-from ragloom import space_group as asking
-from ragloom.components import Wiring
+from ragloom.audit import AuditLog
+from ragloom.components import Components, Select
 from ragloom.config.settings import SpaceSettings
 from ragloom.config.spelling import did_you_mean
 from ragloom.errors import NotIndexedError, SourceError, StoreError
-from ragloom.indexing.indexer import LOCK_TIMEOUT, Indexer, Progress
+from ragloom.explain import Explanation, explain
+from ragloom.indexing.drop import drop
+from ragloom.indexing.indexer import LOCK_TIMEOUT, Indexer
+from ragloom.indexing.space_record import SpaceRecord
 from ragloom.indexing.store_sync import answers_for
-from ragloom.protocols import Formatter, Store, TokenCounter
-from ragloom.retrieval.calibration import CALIBRATION_NAME, read_calibration
-from ragloom.retrieval.freshness import prove
+from ragloom.plugin.host import PluginHost
+from ragloom.protocols import Store
+from ragloom.retrieval.calibration import (
+    CALIBRATION_NAME,
+    fit_to_corpus,
+    read_calibration,
+    write_calibration,
+)
+from ragloom.retrieval.freshness import follow
+from ragloom.retrieval.query import Query
+from ragloom.retrieval.ranking import Ranking
+from ragloom.retrieval.relevance import DEFAULT_CALIBRATION
+from ragloom.retrieval.search import judged, search
+from ragloom.retrieval.verify import prove
+from ragloom.searchable import Searchable
 from ragloom.snapshot import Snapshot, current_generation, last_meta
-from ragloom.sources.discovery import read_regular, resolve_roots
-from ragloom.sources.loading import cut_document, load_document, loader_for
-from ragloom.sources.screening import is_secret
-from ragloom.status import SpaceStatus
-from ragloom.stores.atomic import replace_file
+from ragloom.sources.discovery import resolve_roots
+from ragloom.status import SpaceStatus, status_of
 from ragloom.types import (
     Calibration,
-    Chunk,
-    Condition,
-    Context,
-    Document,
+    Hit,
     IndexReport,
+    Mode,
+    Progress,
     SearchResult,
-    Source,
     VerifyReport,
 )
 
-if TYPE_CHECKING:
-    from ragloom.context.packing import Strategy
-    from ragloom.retrieval.search import Ranking
-    from ragloom.workspace import Workspace
-
-__all__ = ["RECORDED", "RECORD_NAME", "Space"]
+__all__ = ["Home", "Space"]
 
 _LOG = logging.getLogger("ragloom")
-RECORD_NAME = "space.json"  # what a space was indexed with that no settings file says
-RECORDED = ("store", "embedder", "chunker")  # the parts that an index is made with
 _UNCALIBRATED = (
     "this embedder ships no calibration, so relevance follows a default curve: "
     "'ragloom calibrate' fits it to these documents"
 )
 
 
-class Space(Wiring):
-    """One named index. A context manager: leaving it gives the model's memory back."""
+class Home(Protocol):
+    """The workspace that a space belongs to."""
 
-    def __init__(self, workspace: Workspace, name: str, settings: SpaceSettings) -> None:
-        super().__init__(workspace.host, settings, workspace.root)
+    @property
+    def root(self) -> Path:
+        """The folder of the workspace."""
+
+    @property
+    def state(self) -> Path:
+        """The folder of all indexes."""
+
+    @property
+    def host(self) -> PluginHost:
+        """The plugins."""
+
+    @property
+    def audit(self) -> AuditLog:
+        """Where every search is written down."""
+
+    def spaces(self) -> Sequence[str]:
+        """The names of all spaces."""
+
+    def make_state(self) -> Path:
+        """Create the folder of all indexes, ignored by git."""
+
+
+class Space(Components, Searchable):
+    """One named index; a :class:`ragloom.Workspace` makes it. A context manager that closes it.
+
+    Args:
+        workspace: Where it belongs.
+        name: Of the space.
+        settings: How it is made and searched.
+        directory: The folder of the index.
+        root: The folder that uris are relative to; the workspace's by default.
+        record: Keeps what no settings file says; None where there is nothing to keep.
+        hint: What to do where nothing is indexed yet, for the error.
+        select: Chooses among the files that are found.
+    """
+
+    def __init__(
+        self,
+        workspace: Home,
+        name: str,
+        settings: SpaceSettings,
+        *,
+        directory: Path,
+        root: Path | None = None,
+        record: SpaceRecord | None = None,
+        hint: str = "",
+        select: Select | None = None,
+    ) -> None:
+        super().__init__(workspace.host, settings, root or workspace.root, select)
         self.workspace = workspace
         self.name = name
+        self.directory = directory
+        self.record = record
+        self._hint = hint
         self._snapshot: Snapshot | None = None
         self._reading: Store | None = None
 
@@ -79,7 +131,7 @@ class Space(Wiring):
         self.close()
 
     def close(self) -> None:
-        """Give the model's memory back and let go of a server; the next search starts them again."""
+        """Free the model's memory and let go of a server; the next search starts them again."""
         if self._reading is not None:
             self._reading.close()
             self._reading = None
@@ -88,32 +140,55 @@ class Space(Wiring):
         if (reranker := self.__dict__.get("reranker")) is not None:
             reranker.close()
 
+    def with_settings(self, settings: SpaceSettings) -> Space:
+        """The same index with other settings."""
+        return Space(
+            self.workspace,
+            self.name,
+            settings,
+            directory=self.directory,
+            root=self.root,
+            record=self.record,
+            hint=self._hint,
+            select=self._select,
+        )
+
     @property
-    def directory(self) -> Path:
-        """The folder of this index."""
-        return self.workspace.state / "spaces" / self.name
+    def members(self) -> Sequence[Space]:
+        """Itself."""
+        return (self,)
+
+    @property
+    def audit(self) -> AuditLog:
+        """The workspace's."""
+        return self.workspace.audit
 
     def index(
         self,
         *,
         full: bool = False,
+        allow_empty: bool = False,
         progress: Progress | None = None,
         timeout: float = LOCK_TIMEOUT,
     ) -> IndexReport:
         """Bring the index up to date with the files.
 
         Args:
-            full: Read and cut every file again, changed or not.
+            full: Read and split every file again, changed or not.
+            allow_empty: Empty the index where other sources than before hold no file.
             progress: Called with a stage, how much of it is done, and of how much.
             timeout: Seconds to wait for another run on the same space.
 
         Raises:
-            SourceError: A source does not exist.
+            SourceError: A source does not exist; or the sources are not those of the last run and hold
+                no file, without ``allow_empty``: the index stays as it is.
             StoreLockedError: Another run did not finish in time.
-            StoreError: The store failed; the last index goes on answering.
+            StoreError: The store failed; the last index keeps answering.
             ModelError: The model failed; nothing was written.
         """
-        resolve_roots(self.settings.sources, self.workspace.root)  # before anything is created
+        resolve_roots(self.settings.sources, self.root)  # before anything is created
+        if not allow_empty:
+            self._refuse_emptying()
         self._prepare()
         report = self._indexer(progress).run(full=full, timeout=timeout)
         first = bool(report.embedded) and report.embedded == report.chunks
@@ -122,9 +197,9 @@ class Space(Wiring):
         return report
 
     def repair(self, *, progress: Progress | None = None) -> int:
-        """Make the store again from the snapshot, or the snapshot from the store; nothing is embedded.
+        """Rebuild the store from the snapshot, or the snapshot from the store; nothing is embedded.
 
-        Where both are lost, the generation before answers again. What is damaged is kept aside, never
+        Where both are lost, the generation before answers again. What is damaged is quarantined, never
         deleted.
 
         Returns:
@@ -140,7 +215,7 @@ class Space(Wiring):
         return self._indexer(progress).repair()
 
     def drop(self, *, timeout: float = LOCK_TIMEOUT) -> None:
-        """Forget the index: chunks, snapshot and calibration. The files stay.
+        """Delete the index: chunks, snapshot and calibration. The files stay.
 
         A store that several machines share is emptied for all of them.
 
@@ -152,8 +227,6 @@ class Space(Wiring):
             StoreLockedError: Another run did not finish in time.
             StoreError: The store failed; the index is still there.
         """
-        from ragloom.indexing.drop import drop
-
         if not self.directory.is_dir():
             raise NotIndexedError(f"nothing is indexed in {self.name!r}")
         meta = last_meta(self.directory)
@@ -167,31 +240,6 @@ class Space(Wiring):
         )
         self._snapshot = None
 
-    def cut(
-        self, paths: Sequence[str | os.PathLike[str]]
-    ) -> Iterator[tuple[Document, list[Chunk]]]:
-        """How files are cut; nothing is indexed.
-
-        Args:
-            paths: Files, relative to the current folder.
-
-        Raises:
-            SourceError: A file cannot be read, or no loader reads its kind.
-        """
-        for path in map(Path, paths):
-            if is_secret(path.name) or is_secret(Path(os.path.realpath(path)).name):
-                message = f"{path}: looks like a secret, which is never read"
-                raise SourceError(message)
-            loader = loader_for(path, self.loaders)
-            uri = os.path.relpath(os.path.realpath(path), self.workspace.root).replace(os.sep, "/")
-            try:
-                content = read_regular(path)
-            except OSError as error:
-                message = f"{path}: cannot be read: {error.strerror or error}"
-                raise SourceError(message) from error
-            document = load_document(Source(uri=uri, path=path), content, loader)
-            yield document, cut_document(document, self.chunker, self.embedder)
-
     def verify(self, *, progress: Progress | None = None) -> VerifyReport:
         """Read every indexed file again and prove each of its chunks.
 
@@ -204,7 +252,12 @@ class Space(Wiring):
         """
         snapshot = self.snapshot()
         snapshot.check()
-        return prove(snapshot, self.workspace.root, self.loaders, progress)
+        return prove(snapshot, self.root, self.loaders, progress)
+
+    @property
+    def generation(self) -> int:
+        """The number of the generation that answers; 0 where nothing is indexed."""
+        return current_generation(self.directory)
 
     def snapshot(self) -> Snapshot:
         """The generation that answers now; opened again only when a newer one was published.
@@ -212,120 +265,55 @@ class Space(Wiring):
         Raises:
             NotIndexedError: Nothing is indexed yet.
         """
-        if self._snapshot is None or self._snapshot.meta.generation != current_generation(
-            self.directory
-        ):
+        if self._snapshot is None or self._snapshot.meta.generation != self.generation:
             try:
                 self._snapshot = Snapshot.open_current(self.directory)
             except NotIndexedError as error:
+                if self._hint:
+                    raise NotIndexedError(self._hint) from error
                 known = self.workspace.spaces()
                 if not known or self.name in known:
                     raise
-                there = did_you_mean(self.name, known) or f"; there are: {', '.join(known)}"
-                raise NotIndexedError(f"nothing is indexed in {self.name!r}{there}") from error
+                near = did_you_mean(self.name, known) or f" (available: {', '.join(known)})"
+                raise NotIndexedError(f"nothing is indexed in {self.name!r}{near}") from error
         return self._snapshot
 
-    def search(
-        self,
-        query: str,
-        *,
-        top_k: int | None = None,
-        min_relevance: float | None = None,
-        mode: str | None = None,
-        where: Sequence[Condition] = (),
-    ) -> SearchResult:
-        """Ask the index as it is; call :meth:`index` first to bring it up to date.
-
-        Args:
-            query: In words.
-            top_k: Hits at the most.
-            min_relevance: What is less relevant, 0 to 1, is left out.
-            mode: ``hybrid``, ``rrf``, ``dense`` or ``lexical``.
-            where: Conditions that every hit passes.
+    def answer(self, query: Query) -> SearchResult:
+        """The result of a query, each hit compared with its file; no line in the audit log.
 
         Raises:
-            NotIndexedError: Nothing is indexed yet, or another model did it.
+            NotIndexedError: Nothing is indexed yet, or with another model.
         """
-        return asking.search(
-            [self], query, top_k=top_k, min_relevance=min_relevance, mode=mode, where=where
-        )
+        return search(query, self)
 
-    def context(
-        self,
-        query: str,
-        *,
-        max_tokens: int = 4000,
-        strategy: Strategy = "relevance",
-        top_k: int | None = None,
-        min_relevance: float | None = None,
-        mode: str | None = None,
-        where: Sequence[Condition] = (),
-        formatter: Formatter | None = None,
-        counter: TokenCounter | None = None,
-        provider: str | None = None,
-    ) -> Context:
-        """Ask the index as it is, and pack what it finds into a budget.
+    def explain(
+        self, query: Query | str, *, expect: str | None = None, max_tokens: int | None = None
+    ) -> Explanation:
+        """Explain why each hit of a query is shown, and what keeps others away.
 
         Args:
-            query: In words.
-            max_tokens: What the text of the context may have at the most, in tokens of ``counter``.
-            strategy: ``relevance``, ``recency`` or ``diversity``; see
-                :func:`~ragloom.context.build_context`. Diversity chooses among more hits.
-            top_k: Hits at the most.
-            min_relevance: What is less relevant, 0 to 1, is left out.
-            mode: ``hybrid``, ``rrf``, ``dense`` or ``lexical``.
-            where: Conditions that every hit passes.
-            formatter: Writes the passages; the settings' own by default.
-            counter: Counts the tokens; see :func:`~ragloom.context.build_context`.
-            provider: Who is to be shown the context, for the audit log.
+            query: The question or words, or a :class:`ragloom.Query`.
+            expect: A file that should be found, relative to the workspace or the current folder.
+            max_tokens: Explain a context of so many tokens: what it has no room for is not shown.
 
         Raises:
-            NotIndexedError: Nothing is indexed yet, or another model did it.
-            ConfigError: There is no such strategy.
+            NotIndexedError: Nothing is indexed yet, or with another model.
         """
-        return asking.context(
-            [self],
-            query,
-            max_tokens=max_tokens,
-            strategy=strategy,
-            top_k=top_k,
-            min_relevance=min_relevance,
-            mode=mode,
-            where=where,
-            formatter=formatter,
-            counter=counter,
-            provider=provider,
-        )
+        asked = Query(query) if isinstance(query, str) else query
+        return explain(asked, self, self, expect=expect, max_tokens=max_tokens)
 
-    def rank(
-        self, query: str, *, mode: str | None = None, where: Sequence[Condition] = ()
-    ) -> Ranking:
+    def rank(self, text: str, *, mode: Mode | None = None, where: Sequence[str] = ()) -> Ranking:
         """The candidates of a query in their order, without a gate; rows are :meth:`snapshot`'s.
 
         Raises:
-            NotIndexedError: Nothing is indexed yet, or another model did it.
+            NotIndexedError: Nothing is indexed yet, or with another model.
         """
-        from ragloom.retrieval.rerank import reranked
-        from ragloom.retrieval.search import rank
+        return judged(Query(text, min_relevance=0.0, mode=mode, where=where), self).ranking
 
-        mode = mode or self.settings.mode
-        ranking = rank(
-            query,
-            snapshot=self.snapshot(),
-            embedder=None if mode == "lexical" else self.embedder,
-            native=None if mode == "lexical" else self.native(),
-            mode=mode,
-            where=where,
-        )
-        if self.reranker is None:
-            return ranking
-        return reranked(
-            query,
-            snapshot=self.snapshot(),
-            ranking=ranking,
-            reranker=self.reranker,
-            places=range(min(self.settings.rerank_depth, len(ranking.rows))),
-        )
+    def follow(self, hit: Hit) -> Hit | None:
+        """A hit as its file stands now; None where the file is gone or no longer says it."""
+        uri = hit.chunk.uri
+        return follow(hit, self.root / uri, self.snapshot().files[uri], lambda: self.loaders)
 
     def calibration(self) -> Calibration | None:
         """What ``ragloom calibrate`` fitted to this index with this model; None if it did not."""
@@ -341,13 +329,10 @@ class Space(Wiring):
             NotIndexedError: Nothing is indexed yet.
             ConfigError: Too few of the queries found anything to compare.
         """
-        from ragloom.retrieval.calibration import fit_to_corpus, write_calibration
-        from ragloom.retrieval.relevance import DEFAULT_CALIBRATION
-
         self.reset_calibration()
         fitted = fit_to_corpus(
             self.embedder.calibration or DEFAULT_CALIBRATION,
-            lambda query: asking.found(self, query, min_relevance=0.0, mode="hybrid", rerank=False),
+            lambda text: search(Query(text, min_relevance=0.0, mode="hybrid"), self, rerank=False),
             off_topic,
             source=f"fitted to {self.name!r} with {len(off_topic)} off-topic queries",
         )
@@ -358,25 +343,25 @@ class Space(Wiring):
         """Go back to the embedder's own calibration."""
         (self.directory / CALIBRATION_NAME).unlink(missing_ok=True)
 
-    def status(self) -> SpaceStatus:
-        """What is in the index; no store and no model is opened."""
+    def status(self, *, changes: bool = False) -> SpaceStatus:
+        """What is in the index; no store and no model is opened.
+
+        Args:
+            changes: Walk the files, too, and say what an index run would find changed.
+
+        Raises:
+            SourceError: A source does not exist, with ``changes``.
+        """
         try:
             snapshot = self.snapshot()
         except NotIndexedError:
-            return SpaceStatus(name=self.name, settings=self.settings)
-        size = sum(entry.stat().st_size for entry in self.directory.rglob("*") if entry.is_file())
-        return SpaceStatus(
-            name=self.name,
-            generation=snapshot.meta.generation,
-            files=len(snapshot.files),
-            chunks=len(snapshot),
-            bytes=size,
-            created=snapshot.meta.created,
-            settings=self.settings,
+            snapshot = None
+        return status_of(
+            self.name, self.settings, self.directory, snapshot, self.walk() if changes else None
         )
 
     def native(self) -> Store | None:
-        """The store, open for searching, where it answers searches itself and holds what is asked."""
+        """The store, open for searching, where it answers searches itself and holds what is searched."""
         if self.store.read != "native":
             return None
         snapshot = self.snapshot()
@@ -398,29 +383,20 @@ class Space(Wiring):
         self._reading = reading
         return reading if answers else None
 
-    def _prepare(self) -> None:
-        self.directory.mkdir(parents=True, exist_ok=True)
-        ignore = self.workspace.state / ".gitignore"
-        if not ignore.exists():
-            ignore.write_text(
-                "# Made by ragloom; can be made again by 'ragloom index'.\n*\n", "utf-8"
-            )
-        record = self.directory / RECORD_NAME
-        known = self.workspace.settings.space(self.name)
-        kept: dict[str, object] = {}
-        if self.settings.sources != known.sources:
-            kept["sources"] = self.settings.sources
-        for name in RECORDED:
-            part, usual = getattr(self.settings, name), getattr(known, name)
-            if part.name != usual.name and "" not in usual.places:
-                kept[name] = part.name
-        if not kept:
-            record.unlink(missing_ok=True)
+    def _refuse_emptying(self) -> None:
+        if self.record is None or not self.generation:
             return
-        text = json.dumps(kept)
-        if not record.is_file() or record.read_bytes() != text.encode():
-            # Another run may be at the same place: the lock is not held yet.
-            replace_file(record, text)
+        sources = self.settings.sources
+        if sources != self.record.usual().sources and all(f.left_out for f in self.walk()):
+            raise SourceError(
+                f"{', '.join(sources)}: no file to index; {self.name!r} stays as it is"
+            )
+
+    def _prepare(self) -> None:
+        self.workspace.make_state()
+        self.directory.mkdir(parents=True, exist_ok=True)
+        if self.record is not None:
+            self.record.write(self.settings)
 
     def _indexer(self, progress: Progress | None) -> Indexer:
         return Indexer(

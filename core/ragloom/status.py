@@ -1,12 +1,33 @@
-"""What is in an index, as ``ragloom status`` tells it."""
+"""What is in an index, and what has changed since."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from ragloom.config.settings import SpaceSettings
+from ragloom.snapshot import Snapshot
+from ragloom.snapshot.manifest import FileEntry, unchanged
+from ragloom.sources.discovery import Found, lies_below
+from ragloom.sources.loading import content_hash
 
-__all__ = ["SpaceStatus"]
+__all__ = ["Drift", "SpaceStatus", "status_of"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drift:
+    """Files that differ from what is indexed.
+
+    Attributes:
+        added: Not indexed yet.
+        changed: With another content.
+        removed: Indexed, and gone.
+    """
+
+    added: int = 0
+    changed: int = 0
+    removed: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,12 +36,13 @@ class SpaceStatus:
 
     Attributes:
         name: The space.
+        settings: How the space is made.
         generation: The snapshot that answers, 0 for none.
         files: Files indexed.
         chunks: Chunks indexed.
-        bytes: What the space's folder takes on the disk.
+        bytes: Disk space of the space's folder.
         created: When the snapshot was made, in seconds since 1970; 0 for none.
-        settings: How the space is made.
+        drift: What an index run would find changed; None where nobody looked.
     """
 
     name: str
@@ -30,3 +52,51 @@ class SpaceStatus:
     chunks: int = 0
     bytes: int = 0
     created: float = 0.0
+    drift: Drift | None = None
+
+
+def status_of(
+    name: str,
+    settings: SpaceSettings,
+    directory: Path,
+    snapshot: Snapshot | None,
+    found: Iterable[Found] | None,
+) -> SpaceStatus:
+    """The status of a space whose folder is ``directory``; ``found`` are its files as they are now."""
+    known = {} if snapshot is None else snapshot.files
+    drift = None if found is None else _drift(found, known)
+    if snapshot is None:
+        return SpaceStatus(name=name, settings=settings, drift=drift)
+    return SpaceStatus(
+        name=name,
+        settings=settings,
+        generation=snapshot.meta.generation,
+        files=len(snapshot.files),
+        chunks=len(snapshot),
+        bytes=sum(entry.stat().st_size for entry in directory.rglob("*") if entry.is_file()),
+        created=snapshot.meta.created,
+        drift=drift,
+    )
+
+
+def _drift(walk: Iterable[Found], known: Mapping[str, FileEntry]) -> Drift:
+    """Only what may have changed is read."""
+    added = changed = 0
+    seen: set[str] = set()
+    for found in walk:
+        uri = found.source.uri
+        if found.status is None:
+            if not found.left_out:
+                seen.add(uri)
+            continue
+        seen.add(uri)
+        entry = known.get(uri)
+        if entry is None:
+            added += 1
+        elif not unchanged(entry, found.status):
+            try:
+                changed += content_hash(found.source.path.read_bytes()) != entry.content_hash
+            except OSError:
+                continue
+    removed = sum(not lies_below(uri, seen) for uri in known.keys() - seen)
+    return Drift(added=added, changed=changed, removed=removed)

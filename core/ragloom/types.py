@@ -7,15 +7,24 @@ inclusive; a line ends at ``\n``, ``\r\n`` or a lone ``\r``, as in CommonMark an
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeAlias, Union
+from typing import Literal, NamedTuple, TypeAlias, Union, get_args
 
 Json: TypeAlias = Union[bool, int, float, str, Sequence["Json"], Mapping[str, "Json"], None]  # noqa: UP007
 """A value that JSON can hold: no NaN, and every key a string."""
 
 Metadata: TypeAlias = Mapping[str, Json]
+
+Progress: TypeAlias = Callable[[str, int, int], None]
+"""Called with a stage (``files``, ``chunks``, ``store``), how much is done, and of how much."""
+
+Mode: TypeAlias = Literal["hybrid", "rrf", "dense", "lexical"]
+"""How a query is answered: by meaning and words, scores added; by both, reciprocal ranks added; by meaning;
+by words."""
+
+MODES: tuple[Mode, ...] = get_args(Mode)
 
 
 class Span(NamedTuple):
@@ -158,11 +167,10 @@ class Hit:
     Attributes:
         chunk: What was found.
         score: The number that orders the hits of this query; meaningful only among them. A fused
-            score is 0 to 1; that of a reranked hit is 1 to 2 (:func:`ragloom.retrieval.rerank.reranked`).
+            score is 0 to 1; that of a reranked hit is 1 to 2.
         relevance: 0 to 1, absolute: the calibrated chance that the chunk answers the query.
         cosine: Similarity of the embeddings, -1 to 1; None where no embedding was compared.
         lexical: The BM25 score, 0 or more; None where no words were compared.
-        stale: The file no longer says this.
     """
 
     chunk: Chunk
@@ -170,7 +178,6 @@ class Hit:
     relevance: float
     cosine: float | None = None
     lexical: float | None = None
-    stale: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,6 +190,7 @@ class SearchResult:
         hits: Best first.
         reason: Why ``hits`` is empty or shorter than asked for; empty when nothing needs saying.
         generation: The snapshot that answered, 0 for none.
+        closest: The most relevant candidate where none is relevant enough.
     """
 
     query: str
@@ -190,6 +198,7 @@ class SearchResult:
     hits: tuple[Hit, ...] = ()
     reason: str = ""
     generation: int = 0
+    closest: Hit | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

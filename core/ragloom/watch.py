@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from contextlib import AbstractContextManager
+from typing import Protocol, TypeVar
 
 from ragloom.errors import RagloomError
 from ragloom.types import IndexReport
 
-if TYPE_CHECKING:
-    from ragloom.space import Space
+__all__ = ["watch_spaces"]
 
-__all__ = ["watch"]
+
+class _Space(AbstractContextManager["_Space"], Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+S = TypeVar("S", bound=_Space)
 
 _LEAST = 1.0  # seconds between two looks
 _SHARE = 0.02  # of one core, that looking may take
 
 
-def watch(
-    spaces: Callable[[], Sequence[Space]],
-    index: Callable[[Space], IndexReport],
+def watch_spaces(
+    spaces: Callable[[], Sequence[S]],
+    index: Callable[[S], IndexReport],
     *,
     wait: Callable[[float], object] = time.sleep,
 ) -> Iterator[tuple[str, IndexReport | Exception]]:
@@ -61,7 +67,7 @@ def watch(
 
 
 def _look(
-    spaces: Callable[[], Sequence[Space]], index: Callable[[Space], IndexReport]
+    spaces: Callable[[], Sequence[S]], index: Callable[[S], IndexReport]
 ) -> Iterator[tuple[str, IndexReport | Exception]]:
     try:
         opened = spaces()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Sequence
@@ -12,11 +11,14 @@ from hashlib import blake2b
 from pathlib import Path
 
 from ragloom.audit import AuditLog, audit_settings
-from ragloom.config.settings import Part, Settings, SpaceSettings, check_space_name, load_settings
+from ragloom.components import Select
+from ragloom.config.settings import Settings, SpaceSettings, check_space_name, load_settings
 from ragloom.errors import ConfigError
+from ragloom.evaluation.collections import Collection, write_documents
+from ragloom.indexing.space_record import RECORD_NAME, SpaceRecord
 from ragloom.plugin.host import PluginHost
 from ragloom.snapshot import generations
-from ragloom.space import RECORD_NAME, RECORDED, Space
+from ragloom.space import Space
 from ragloom.status import SpaceStatus
 
 __all__ = ["STATE_FOLDER", "Space", "SpaceStatus", "Workspace"]
@@ -78,6 +80,16 @@ class Workspace:
         """
         return AuditLog(audit_settings(self.settings), self.root)
 
+    def make_state(self) -> Path:
+        """Create the folder of all indexes, ignored by git."""
+        ignore = self.state / ".gitignore"
+        if not ignore.exists():
+            self.state.mkdir(parents=True, exist_ok=True)
+            ignore.write_text(
+                "# Written by ragloom; 'ragloom index' rebuilds all of it.\n*\n", "utf-8"
+            )
+        return self.state
+
     def spaces(self) -> Sequence[str]:
         """The names of the spaces that the settings declare or that were indexed, sorted."""
         folders = self.state.glob("spaces/*")
@@ -96,36 +108,10 @@ class Workspace:
         Raises:
             ConfigError: The name cannot be that of a folder.
         """
-        check_space_name(name)
-        return Space(self, name, settings or self._settings_of(name))
-
-    def _settings_of(self, name: str, sources: Sequence[str] = ()) -> SpaceSettings:
-        """What the settings say, and where they say nothing, what the space was indexed with.
-
-        Args:
-            name: Of the space.
-            sources: Those that it is indexed with from now on.
-        """
-        settings = self.settings.space(name)
-        record = self.state / "spaces" / name / RECORD_NAME
-        try:
-            kept = json.loads(record.read_bytes()) if record.is_file() else {}
-            known = tuple(map(str, kept.get("sources", settings.sources)))
-            parts = {part: str(kept[part]) for part in RECORDED if part in kept}
-        except (ValueError, TypeError, AttributeError, RecursionError) as error:
-            if not sources:
-                message = (
-                    f"{record}: cannot be read ({error}): index the PATHs of this space once more"
-                )
-                raise ConfigError(message) from error
-            known, parts = settings.sources, {}
-        for part, named in parts.items():
-            old: Part = getattr(settings, part)
-            if "" not in old.places:  # neither the file nor a variable names one
-                settings = replace(settings, **{part: old.instead(named, str(record))})  # type: ignore[arg-type]
-        if sources:
-            return replace(settings, sources=tuple(sources))
-        return settings if name in self.settings.spaces else replace(settings, sources=known)
+        record = self._record(name)
+        return Space(
+            self, name, settings or record.settings(), directory=record.path.parent, record=record
+        )
 
     def space_for(
         self, paths: Sequence[str | os.PathLike[str]], *, name: str | None = None
@@ -134,8 +120,8 @@ class Workspace:
 
         Args:
             paths: Files and folders.
-            name: How it is called; by default as the space of the settings that has these sources, or
-                after its sources.
+            name: Its name; by default that of the settings' space that has these sources, or one made
+                of the sources.
         """
         absolute = sorted({os.path.realpath(path) for path in paths})
         sources = tuple(os.path.relpath(path, self.root).replace(os.sep, "/") for path in absolute)
@@ -146,8 +132,54 @@ class Workspace:
             if set(self.settings.defaults.sources) == set(sources):
                 return self.space()
             name = _name_of(sources)
+        return self.space(name, settings=self._record(name).settings(sources))
+
+    def private_space(
+        self,
+        name: str,
+        settings: SpaceSettings,
+        *,
+        directory: str,
+        root: Path | None = None,
+        hint: str = "",
+        select: Select | None = None,
+    ) -> Space:
+        """A space of a plugin's own, which neither :meth:`spaces` nor ``ragloom index`` knows.
+
+        Args:
+            name: Of the space, in results and messages.
+            settings: How it is made and searched; nothing else is added to them.
+            directory: The folder of the index, relative to :attr:`state`.
+            root: The folder that its sources and uris are relative to; the workspace's by default.
+            hint: What to do where nothing is indexed yet, such as ``run 'ragloom agents index'``.
+            select: Given the uris of all files that are found, those to index.
+        """
         check_space_name(name)
-        return self.space(name, settings=self._settings_of(name, sources))
+        return Space(
+            self,
+            name,
+            settings,
+            directory=self.state / directory,
+            root=root,
+            hint=hint,
+            select=select,
+        )
+
+    def collection_space(self, collection: Collection) -> Space:
+        """The space of a judged collection, whose documents are written below :attr:`state`."""
+        folder = self.make_state() / "eval" / collection.name
+        write_documents(collection, folder)
+        settings = replace(self.settings.defaults, sources=(".",), include=(), exclude=())
+        directory = f"eval/{collection.name}.index"
+        return self.private_space(collection.name, settings, directory=directory, root=folder)
+
+    def _record(self, name: str) -> SpaceRecord:
+        check_space_name(name)
+        return SpaceRecord(
+            path=self.state / "spaces" / name / RECORD_NAME,
+            declared=self.settings.space(name),
+            named=name in self.settings.spaces,
+        )
 
 
 def _name_of(sources: Sequence[str]) -> str:

@@ -11,6 +11,7 @@ import click
 
 from ragloom.cli._session import Session
 from ragloom.errors import ConfigError
+from ragloom.types import MODES
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -182,7 +183,7 @@ def _conditions(
 
 _QUERY = (
     click.option(
-        "-k", "--top-k", metavar="N", type=click.IntRange(min=1), help="Hits at the most."
+        "-k", "--top-k", metavar="N", type=click.IntRange(min=0), help="Maximum number of hits."
     ),
     click.option(
         "--min-relevance",
@@ -192,7 +193,7 @@ _QUERY = (
     ),
     click.option(
         "--mode",
-        type=click.Choice(["hybrid", "rrf", "dense", "lexical"]),
+        type=click.Choice(MODES),
         help="By meaning and words, by meaning alone, or by words alone.",
     ),
     click.option(

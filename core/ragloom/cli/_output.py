@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import click
 
 from ragloom.cli._session import is_terminal, on_one_line, printable
-from ragloom.types import Hit, Json, SearchResult
+from ragloom.types import Json, SearchResult
 
 __all__ = ["print_json", "print_table", "print_text", "search_json", "size", "span_of_time"]
 
@@ -70,32 +70,13 @@ def print_text(text: str, *, nl: bool = True) -> None:
 
 def search_json(result: SearchResult) -> Json:
     """What ``ragloom search --json`` prints."""
+    from ragloom.context.citations import hit_json
+
     return {
         "query": result.query,
         "space": result.space,
         "reason": result.reason,
-        "hits": [_hit(rank, hit) for rank, hit in enumerate(result.hits, 1)],
-    }
-
-
-def _hit(rank: int, hit: Hit) -> Json:
-    chunk = hit.chunk
-    return {
-        "rank": rank,
-        "score": round(hit.score, 6),
-        "relevance": round(hit.relevance, 6),
-        "cosine": None if hit.cosine is None else round(hit.cosine, 6),
-        "lexical": None if hit.lexical is None else round(hit.lexical, 6),
-        "path": chunk.uri,
-        "start_line": chunk.lines.start,
-        "end_line": chunk.lines.end,
-        "start_byte": chunk.bytes.start,
-        "end_byte": chunk.bytes.end,
-        "span": list(chunk.span),
-        "headings": list(chunk.headings),
-        "text": chunk.text,
-        "metadata": chunk.metadata,
-        "stale": hit.stale,
+        "hits": [{"rank": rank, **hit_json(hit)} for rank, hit in enumerate(result.hits, 1)],
     }
 
 

@@ -53,7 +53,7 @@ def lines_of(hit: Hit, path: str, mark: Mark, *, width: int, scores: bool) -> It
     if chunk.lines.end > chunk.lines.start:
         place += f"-{chunk.lines.end}"
     head = f"{click.style(f'{hit.relevance:.2f}', fg=color)}  {click.style(place, bold=True)}"
-    yield f"{head}  {click.style('(changed since)', fg='yellow')}" if hit.stale else head
+    yield head
     if chunk.headings:
         yield click.style(f"      {on_one_line(' > '.join(chunk.headings))}", fg="cyan")
     if scores:

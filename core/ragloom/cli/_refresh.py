@@ -10,8 +10,8 @@ from ragloom.config.spelling import counted
 
 if TYPE_CHECKING:
     from ragloom.config.settings import SpaceSettings
+    from ragloom.space import Space
     from ragloom.types import IndexReport, Json
-    from ragloom.workspace import Space
 
 __all__ = ["failures", "refresh", "report_json", "summary"]
 
@@ -21,41 +21,20 @@ _NAMED = 20  # warnings that are shown without --verbose
 def refresh(
     session: Session, space: Space, *, full: bool = False, timeout: float | None = None
 ) -> IndexReport:
-    """Index ``space``, with a progress bar where a person waits.
+    """Index ``space``, with a progress bar where a person waits."""
+    from ragloom.indexing.indexer import LOCK_TIMEOUT
 
-    Raises:
-        SourceError: Other PATHs than the index was made of hold nothing: they must not empty it.
-    """
-    from ragloom.errors import SourceError
-    from ragloom.snapshot import current_generation
-
-    kept = _kept(space)
-    sources = space.settings.sources
-    replaced = sources != kept.sources and current_generation(space.directory) > 0
-    if replaced and all(found.left_out for found in space.walk()):
-        raise SourceError(
-            f"{', '.join(sources)}: there is no file to index; {space.name!r} stays as it is"
-        )
-    _say_what_differs(session, space, kept)
-    more = {} if timeout is None else {"timeout": timeout}
+    if space.record is not None:
+        _say_what_differs(session, space, space.record.usual())
+    seconds = LOCK_TIMEOUT if timeout is None else timeout
     with progress(session, space.name) as meter:
-        return space.index(full=full, progress=meter, **more)
-
-
-def _kept(space: Space) -> SpaceSettings:
-    """The settings of the next run, which names no PATHs and no parts."""
-    from ragloom.errors import ConfigError
-
-    try:
-        return space.workspace.space(space.name).settings
-    except ConfigError:  # the record is damaged, and this run writes it again
-        return space.workspace.settings.space(space.name)
+        return space.index(full=full, progress=meter, timeout=seconds)
 
 
 def _say_what_differs(session: Session, space: Space, kept: SpaceSettings) -> None:
     """Say what another store or model than before means, and whether it stays."""
+    from ragloom.indexing.space_record import RECORD_NAME, RECORDED
     from ragloom.snapshot import last_meta
-    from ragloom.space import RECORD_NAME, RECORDED
 
     for kind in RECORDED:
         part, usual = getattr(space.settings, kind), getattr(kept, kind)

@@ -11,7 +11,8 @@ import click
 from ragloom.config.spelling import did_you_mean
 
 if TYPE_CHECKING:
-    from ragloom.workspace import Space, Workspace
+    from ragloom.space import Space
+    from ragloom.workspace import Workspace
 
 __all__ = ["choose_space", "choose_spaces", "with_parts"]
 
@@ -80,8 +81,6 @@ def with_parts(
     reranker: str | None = None,
 ) -> Space:
     """``space`` with other parts than its settings name, and the options that are meant for those."""
-    from ragloom.workspace import Space
-
     named = {"store": store, "embedder": embedder, "chunker": chunker, "reranker": reranker}
     parts = {
         part: getattr(space.settings, part).instead(name, f"--{part}")
@@ -90,4 +89,4 @@ def with_parts(
     }
     if not parts:
         return space
-    return Space(space.workspace, space.name, replace(space.settings, **parts))
+    return space.with_settings(replace(space.settings, **parts))

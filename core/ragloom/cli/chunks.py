@@ -53,7 +53,7 @@ def command(
     session: Session = context.obj
     workspace = session.workspace()
     space = with_parts(workspace.space_for(files), store=store, embedder=embedder, chunker=chunker)
-    for document, chunks in space.cut(files):
+    for document, chunks in space.chunks(files):
         if documents:
             shown: list[Json] = [_document(document)]
         else:

@@ -12,7 +12,7 @@ from ragloom.cli._options import query_options, refresh_option, reranker_option,
 if TYPE_CHECKING:
     from ragloom.context.packing import Strategy
     from ragloom.protocols import Formatter
-    from ragloom.types import Condition, Context, Json
+    from ragloom.types import Condition, Context, Json, Mode
     from ragloom.workspace import Space
 
 __all__ = ["command"]
@@ -82,7 +82,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     strategy: Strategy,
     top_k: int | None,
     min_relevance: float | None,
-    mode: str | None,
+    mode: Mode | None,
     where: tuple[Condition, ...],
     format_name: str | None,
     model: str | None,
@@ -97,14 +97,17 @@ def command(  # noqa: PLR0913 - one parameter an option
     that model: the passages in the system prompt, as quoted data, and the question. Nothing found is
     no error: stderr says why.
     """
-    from ragloom import space_group as asking
     from ragloom.cli._spaces import choose_spaces, with_parts
     from ragloom.cli.search import bring_up_to_date
     from ragloom.config.component import placed
+    from ragloom.retrieval.query import Query
+    from ragloom.space_group import SpaceGroup
     from ragloom.text.tokens import counter as counter_named
 
     chosen = choose_spaces(session.workspace(), space_name, paths)
-    with asking.together(with_parts(space, reranker=reranker) for space in chosen) as spaces:
+    asked = Query(query, top_k=top_k, min_relevance=min_relevance, mode=mode, where=where)
+    with SpaceGroup(with_parts(space, reranker=reranker) for space in chosen) as group:
+        spaces = group.spaces
         counting = counter_named(counter)
         with placed({"": "--format"} if format_name else {}):
             formatter = (
@@ -113,15 +116,10 @@ def command(  # noqa: PLR0913 - one parameter an option
         provider = _provider(spaces[0], formatter, format_name, model)
         if refresh:
             bring_up_to_date(session, spaces)
-        context = asking.context(
-            spaces,
-            query,
+        context = group.context(
+            asked,
             max_tokens=max_tokens,
             strategy=strategy,
-            top_k=top_k,
-            min_relevance=min_relevance,
-            mode=mode,
-            where=where,
             formatter=formatter,
             counter=counting,
             provider=provider,
@@ -170,6 +168,8 @@ def _request(formatter: Formatter, query: str, context: Context, model: str) -> 
 
 
 def _as_json(context: Context) -> Json:
+    from ragloom.context.citations import hit_json
+
     return {
         "text": context.text,
         "tokens": context.tokens,
@@ -187,12 +187,6 @@ def _as_json(context: Context) -> Json:
             for citation in context.citations
         ],
         "omitted": [
-            {
-                "path": hit.chunk.uri,
-                "start_line": hit.chunk.lines.start,
-                "end_line": hit.chunk.lines.end,
-                "relevance": round(hit.relevance, 6),
-            }
-            for hit in context.omitted
+            hit_json(hit, "path", "start_line", "end_line", "relevance") for hit in context.omitted
         ],
     }

@@ -11,15 +11,16 @@ import click
 
 from ragloom.cli import SHARE, Command, Session, json_option, print_json, print_table, progress
 from ragloom.config.spelling import counted
+from ragloom.types import MODES
 
 if TYPE_CHECKING:
     from ragloom.evaluation import Collection, Comparison, Evaluation, Measurement
     from ragloom.hookspecs import EvaluationSpec
-    from ragloom.types import Json
+    from ragloom.types import Json, Mode
 
 __all__ = ["command"]
 
-MODES = click.Choice(["hybrid", "rrf", "dense", "lexical"])
+MODE = click.Choice(MODES)
 
 
 @click.command(
@@ -35,10 +36,10 @@ Examples:
 )
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--split", default="test", show_default=True, help="Which judgments to use.")
-@click.option("--mode", type=MODES, default="hybrid", show_default=True, help="How to search.")
+@click.option("--mode", type=MODE, default="hybrid", show_default=True, help="How to search.")
 @click.option(
     "--against",
-    type=MODES,
+    type=MODE,
     multiple=True,
     help="Compare with this mode, query by query; repeatable.",
 )
@@ -60,8 +61,8 @@ def command(
     *,
     folder: Path,
     split: str,
-    mode: str,
-    against: tuple[str, ...],
+    mode: Mode,
+    against: tuple[Mode, ...],
     min_relevance: float | None,
     off_topic: tuple[Path, ...],
     run: Path | None,
@@ -85,7 +86,6 @@ def command(
         compare,
         evaluate,
         everyday_questions,
-        index_collection,
         read_collection,
         write_run,
     )
@@ -96,9 +96,10 @@ def command(
         foreign.extend(read_collection(other).queries.values())
     started = time.perf_counter()
     with progress(session, collection.name) as meter:
-        space = index_collection(session.workspace(), collection, progress=meter)
+        space = session.workspace().collection_space(collection)
+        space.index(progress=meter)
     index_seconds = time.perf_counter() - started
-    evaluations: dict[str, Evaluation] = {}
+    evaluations: dict[Mode, Evaluation] = {}
     for each in dict.fromkeys((mode, *against)):
         with progress(session, f"{collection.name} {each}") as meter:
             evaluations[each] = evaluate(

@@ -11,7 +11,7 @@ from ragloom.cli._options import query_options, space_option
 
 if TYPE_CHECKING:
     from ragloom.explain import HitExplanation
-    from ragloom.types import Condition, Json
+    from ragloom.types import Condition, Json, Mode
 
 __all__ = ["command"]
 
@@ -45,7 +45,7 @@ def command(
     expect: str | None,
     top_k: int | None,
     min_relevance: float | None,
-    mode: str | None,
+    mode: Mode | None,
     where: tuple[Condition, ...],
     max_tokens: int | None,
     space_name: str | None,
@@ -57,19 +57,11 @@ def command(
     verdict. The index is asked as it is.
     """
     from ragloom.cli._spaces import choose_space
-    from ragloom.explain import explain
+    from ragloom.retrieval.query import Query
 
+    asked = Query(query, top_k=top_k, min_relevance=min_relevance, mode=mode, where=where)
     space = choose_space(session.workspace(), space_name, ())
-    told = explain(
-        space,
-        query,
-        expect=expect,
-        top_k=top_k,
-        min_relevance=min_relevance,
-        mode=mode,
-        where=where,
-        max_tokens=max_tokens,
-    )
+    told = space.explain(asked, expect=expect, max_tokens=max_tokens)
     if as_json:
         print_json(
             {
@@ -118,18 +110,14 @@ def _row(item: HitExplanation) -> list[str]:
 
 
 def _as_json(item: HitExplanation) -> dict[str, Json]:
-    hit = item.hit
+    from ragloom.context.citations import hit_json
+
+    scores = ("path", "start_line", "end_line", "score", "relevance", "cosine", "lexical")
     return {
         "rank": item.rank,
         "dense_rank": item.dense_rank,
         "lexical_rank": item.lexical_rank,
-        "path": hit.chunk.uri,
-        "start_line": hit.chunk.lines.start,
-        "end_line": hit.chunk.lines.end,
-        "score": hit.score,
-        "relevance": hit.relevance,
-        "cosine": hit.cosine,
-        "lexical": hit.lexical,
+        **hit_json(item.hit, *scores),
         "matched": item.evidence.matched,
         "coverage": item.evidence.coverage,
         "verdict": item.verdict,

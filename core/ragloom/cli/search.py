@@ -19,8 +19,9 @@ from ragloom.cli._session import is_terminal
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ragloom.types import Condition, SearchResult
-    from ragloom.workspace import Space
+    from ragloom.space import Space
+    from ragloom.space_group import SpaceGroup
+    from ragloom.types import Condition, Mode, SearchResult
 
 __all__ = ["bring_up_to_date", "command"]
 
@@ -57,7 +58,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     space_name: str | None,
     top_k: int | None,
     min_relevance: float | None,
-    mode: str | None,
+    mode: Mode | None,
     where: tuple[Condition, ...],
     refresh: bool,
     store: str | None,
@@ -74,24 +75,26 @@ def command(  # noqa: PLR0913 - one parameter an option
     On a terminal a hit shows its relevance, its place, its headings and the passage; elsewhere it
     is one line that begins with path:line. Nothing found is no error: stderr says why.
     """
-    from ragloom import space_group as asking
     from ragloom.cli._spaces import choose_spaces, with_parts
+    from ragloom.retrieval.query import Query
+    from ragloom.space_group import SpaceGroup
+
+    asked = Query(query, top_k=top_k, min_relevance=min_relevance, mode=mode, where=where)
 
     chosen = choose_spaces(session.workspace(), space_name, paths)
     parts = {"store": store, "embedder": embedder, "chunker": chunker, "reranker": reranker}
-    with asking.together(with_parts(space, **parts) for space in chosen) as spaces:
+    with SpaceGroup(with_parts(space, **parts) for space in chosen) as group:
         if refresh:
-            bring_up_to_date(session, spaces)
-        result = asking.search(
-            spaces, query, top_k=top_k, min_relevance=min_relevance, mode=mode, where=where
-        )
+            bring_up_to_date(session, group.spaces)
+        result = group.search(asked)
         if as_json:
             print_json(search_json(result))
         else:
-            _print_hits(session, spaces, result)
+            _print_hits(session, group, result)
     if result.reason:
         nothing = "" if result.hits else "no hits: "
-        session.note(f"{nothing}{result.reason}")
+        more = "; show it with --min-relevance 0" if result.closest else ""
+        session.note(f"{nothing}{result.reason}{more}")
 
 
 def bring_up_to_date(session: Session, spaces: Sequence[Space]) -> None:
@@ -110,16 +113,15 @@ def bring_up_to_date(session: Session, spaces: Sequence[Space]) -> None:
 def _bring_up_to_date(session: Session, space: Space) -> None:
     from ragloom.cli._refresh import refresh, summary
     from ragloom.errors import StoreLockedError
-    from ragloom.snapshot import current_generation
 
-    indexed = current_generation(space.directory) > 0
+    indexed = space.generation > 0
     try:
         report = refresh(session, space, timeout=_PATIENCE if indexed else None)
     except (StoreLockedError, OSError) as error:
         if not indexed:
             raise
         why = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else error
-        session.warn(f"{why}; meanwhile the last index answers")
+        session.warn(f"{why}; the last index answers meanwhile")
         return
     if report.added or report.updated or report.removed:
         session.note(f"indexed {summary(report)}", dim=True)
@@ -128,24 +130,20 @@ def _bring_up_to_date(session: Session, space: Space) -> None:
         session.warn(f"{number} of the files could not be indexed: 'ragloom index' says why")
 
 
-def _print_hits(session: Session, spaces: Sequence[Space], result: SearchResult) -> None:
+def _print_hits(session: Session, group: SpaceGroup, result: SearchResult) -> None:
     from ragloom.cli._passages import line_of, lines_of, marker, shown_path
 
-    root = spaces[0].workspace.root
+    root = group.spaces[0].root
     if not is_terminal():
         for hit in result.hits:
             click.echo(line_of(hit, shown_path(hit.chunk.uri, root)))
         return
     from shutil import get_terminal_size
 
-    from ragloom.snapshot import current_generation
-
     if not result.hits:
         return
-    # Words are told apart alike everywhere; a space in which nothing is indexed has no index to ask.
-    lexical = (
-        next(space for space in spaces if current_generation(space.directory)).snapshot().lexical
-    )
+    # Words are analysed alike everywhere.
+    lexical = group.holder(result.hits[0]).snapshot().lexical
     mark = marker(lexical.query_terms(result.query), lexical.stems)
     width = min(get_terminal_size().columns, _WIDEST)
     for number, hit in enumerate(result.hits):

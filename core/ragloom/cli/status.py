@@ -13,9 +13,8 @@ from ragloom.cli._edge import FAILED, OK
 from ragloom.cli._options import space_option
 
 if TYPE_CHECKING:
-    from ragloom.cli._drift import Drift
+    from ragloom.status import Drift, SpaceStatus
     from ragloom.types import Json
-    from ragloom.workspace import SpaceStatus
 
 __all__ = ["command"]
 
@@ -37,30 +36,28 @@ def command(session: Session, *, space_name: str | None, as_json: bool) -> int:
 
     Neither the store nor the model is opened.
     """
-    from ragloom.cli._drift import drift
     from ragloom.cli._output import size, span_of_time
     from ragloom.cli._spaces import choose_spaces
     from ragloom.errors import RagloomError
 
     workspace = session.workspace()
     names = [space_name] if space_name else workspace.spaces()
-    known: list[tuple[SpaceStatus, Drift | None]] = []
+    known: list[SpaceStatus] = []
     code = OK
     for name in names:
         (space,) = choose_spaces(workspace, name, ())
         try:
-            status = space.status()
+            known.append(space.status())
         except RagloomError as error:  # a space that is damaged does not hide the others
             session.warn(f"{name}: {error}")
             code = FAILED
             continue
         try:
-            known.append((status, drift(space)))
+            known[-1] = space.status(changes=True)
         except RagloomError as error:  # nor does a source that is gone
             session.warn(f"{name}: {error}")
-            known.append((status, None))
     if as_json:
-        print_json([_as_json(status, changes) for status, changes in known])
+        print_json([_as_json(status) for status in known])
         return code
     if not names:
         session.note("nothing is indexed yet: run 'ragloom index' or 'ragloom search QUERY PATH'")
@@ -74,11 +71,11 @@ def command(session: Session, *, space_name: str | None, as_json: bool) -> int:
                 str(status.chunks),
                 size(status.bytes),
                 span_of_time(time.time() - status.created) if status.generation else "never",
-                _since(status, changes),
+                _since(status),
                 " ".join(status.settings.sources),
                 " ".join(_parts(status).values()),
             )
-            for status, changes in known
+            for status in known
         ],
     )
     return code
@@ -93,7 +90,8 @@ def _parts(status: SpaceStatus) -> dict[str, str]:
     }
 
 
-def _since(status: SpaceStatus, changes: Drift | None) -> str:
+def _since(status: SpaceStatus) -> str:
+    changes = status.drift
     if changes is None:
         return "cannot tell"
     if not status.generation:
@@ -102,7 +100,7 @@ def _since(status: SpaceStatus, changes: Drift | None) -> str:
     return ", ".join(f"{count} {what}" for what, count in counts.items() if count) or "up to date"
 
 
-def _as_json(status: SpaceStatus, changes: Drift | None) -> Json:
+def _as_json(status: SpaceStatus) -> Json:
     created = datetime.fromtimestamp(status.created, UTC) if status.generation else None
     return {
         "space": status.name,
@@ -112,7 +110,7 @@ def _as_json(status: SpaceStatus, changes: Drift | None) -> Json:
         "chunks": status.chunks,
         "bytes": status.bytes,
         "created": created.isoformat(timespec="seconds") if created else None,
-        "changed": None if changes is None else _changed(changes),
+        "changed": None if status.drift is None else _changed(status.drift),
         **_parts(status),
     }
 

@@ -12,7 +12,7 @@ from ragloom.cli._options import part_options, space_option
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ragloom.workspace import Space
+    from ragloom.space import Space
 
 __all__ = ["command"]
 
@@ -51,7 +51,7 @@ def command(
     from ragloom.cli._refresh import failures, refresh, report_json, summary
     from ragloom.cli._spaces import choose_spaces, with_parts
     from ragloom.types import IndexReport
-    from ragloom.watch import watch
+    from ragloom.watch import watch_spaces
 
     def spaces() -> Sequence[Space]:
         chosen = choose_spaces(session.workspace(), space_name, paths)
@@ -60,7 +60,7 @@ def command(
 
     names = ", ".join(space.name for space in spaces())  # wrong usage ends it before it begins
     session.note(f"watching {names}; Ctrl-C ends it", dim=True)
-    for name, found in watch(spaces, lambda space: refresh(session, space)):
+    for name, found in watch_spaces(spaces, lambda space: refresh(session, space)):
         if not isinstance(found, IndexReport):
             session.warn(f"{name}: {found}" if name else str(found))
             continue

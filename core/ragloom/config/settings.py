@@ -30,7 +30,7 @@ from ragloom.config.component import ENVIRONMENT, NONE, PARTS, Part
 from ragloom.config.spelling import did_you_mean
 from ragloom.config.yaml_file import YamlFile, read_yaml
 from ragloom.errors import ConfigError
-from ragloom.types import Json
+from ragloom.types import MODES, Json, Mode
 
 __all__ = [
     "CONFIG_NAME",
@@ -45,7 +45,6 @@ __all__ = [
 ]
 
 CONFIG_NAME = "ragloom.yaml"
-MODES = ("hybrid", "rrf", "dense", "lexical")
 _DEFAULT = "default"
 _LONGEST_NAME = 80  # characters: a space names a folder, and its lock file beside it
 
@@ -81,7 +80,7 @@ class SpaceSettings:
     reranker: Part = Part(name=NONE)
     rerank_depth: int = 30
     formatter: Part = Part(name="text")
-    mode: str = "hybrid"
+    mode: Mode = "hybrid"
     top_k: int = 5
     min_relevance: float = 0.3
 
@@ -332,9 +331,10 @@ def _loaders(value: Json) -> Mapping[str, str]:
     raise ValueError("a mapping of file endings to loader names, such as {.txt: text}")
 
 
-def _mode(value: Json) -> str:
-    if value in MODES:
-        return value
+def _mode(value: Json) -> Mode:
+    for mode in MODES:
+        if value == mode:
+            return mode
     raise ValueError(f"one of {', '.join(MODES)}")
 
 

@@ -9,12 +9,13 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from ragloom.types import Citation, Context, Hit
+from ragloom.types import Citation, Context, Hit, Json
 
 __all__ = [
     "TextFormatter",
     "citation_of",
     "closed",
+    "hit_json",
     "location",
     "longest_run",
     "on_one_line",
@@ -57,6 +58,27 @@ def citation_of(hit: Hit, root: Path) -> Citation:
         text=chunk.text,
         headings=chunk.headings,
     )
+
+
+def hit_json(hit: Hit, *keys: str) -> dict[str, Json]:
+    """A hit as JSON: all of ``ragloom search --json`` but the rank, or only some keys in their order."""
+    chunk = hit.chunk
+    whole: dict[str, Json] = {
+        "score": round(float(hit.score), 6),
+        "relevance": round(float(hit.relevance), 6),
+        "cosine": None if hit.cosine is None else round(float(hit.cosine), 6),
+        "lexical": None if hit.lexical is None else round(float(hit.lexical), 6),
+        "path": chunk.uri,
+        "start_line": chunk.lines.start,
+        "end_line": chunk.lines.end,
+        "start_byte": chunk.bytes.start,
+        "end_byte": chunk.bytes.end,
+        "span": list(chunk.span),
+        "headings": list(chunk.headings),
+        "text": chunk.text,
+        "metadata": chunk.metadata,
+    }
+    return {key: whole[key] for key in keys} if keys else whole
 
 
 def location(citation: Citation) -> str:

@@ -1,6 +1,11 @@
 """Measuring retrieval on judged collections: quality, what the gate lets through, and latency."""
 
-from ragloom.evaluation.collections import Collection, everyday_questions, read_collection
+from ragloom.evaluation.collections import (
+    Collection,
+    everyday_questions,
+    read_collection,
+    write_documents,
+)
 from ragloom.evaluation.measures import (
     Comparison,
     Evaluation,
@@ -8,7 +13,6 @@ from ragloom.evaluation.measures import (
     Measurement,
     compare,
     evaluate,
-    index_collection,
     write_run,
 )
 
@@ -21,7 +25,7 @@ __all__ = [
     "compare",
     "evaluate",
     "everyday_questions",
-    "index_collection",
     "read_collection",
+    "write_documents",
     "write_run",
 ]

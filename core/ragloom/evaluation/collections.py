@@ -17,7 +17,13 @@ from ragloom.errors import SourceError
 
 _COLUMNS = 3  # of judgments: query, document, grade
 
-__all__ = ["Collection", "JudgedDocument", "everyday_questions", "read_collection"]
+__all__ = [
+    "Collection",
+    "JudgedDocument",
+    "everyday_questions",
+    "read_collection",
+    "write_documents",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,3 +134,17 @@ def _judgments(path: Path) -> Mapping[str, Mapping[str, int]]:
         if int(parts[2]) > 0:
             judged.setdefault(parts[0], {})[parts[1]] = int(parts[2])
     return judged
+
+
+def write_documents(collection: Collection, folder: Path) -> None:
+    """Write the documents as Markdown files, titles as headings; files that say so already stay."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, document in enumerate(collection.documents):
+        path = folder / f"{number:07}.md"
+        title = " ".join(document.title.split())
+        text = f"# {title}\n\n{document.text}\n" if title else f"{document.text}\n"
+        if not path.exists() or path.read_bytes() != text.encode():
+            path.write_bytes(text.encode())
+    for path in folder.glob("*.md"):
+        if int(path.stem) >= len(collection.documents):
+            path.unlink()

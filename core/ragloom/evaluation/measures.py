@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 
-from ragloom.config.settings import Settings
 from ragloom.errors import MissingDependencyError
 from ragloom.evaluation.collections import Collection, everyday_questions
-from ragloom.indexing.indexer import Progress
-from ragloom.workspace import Space, Workspace
+from ragloom.retrieval.query import Query
+from ragloom.retrieval.ranking import Ranking
+from ragloom.retrieval.search import Answers
+from ragloom.types import Mode, Progress, SearchResult
 
 __all__ = [
     "Comparison",
@@ -22,7 +24,6 @@ __all__ = [
     "Measurement",
     "compare",
     "evaluate",
-    "index_collection",
     "write_run",
 ]
 
@@ -100,7 +101,7 @@ class Evaluation:
     """
 
     collection: str
-    mode: str
+    mode: Mode
     metrics: Mapping[str, float]
     by_query: Mapping[str, float]
     run: Mapping[str, Sequence[tuple[str, float]]]
@@ -129,38 +130,21 @@ class Comparison:
     p_value: float
 
 
-def index_collection(
-    workspace: Workspace, collection: Collection, *, progress: Progress | None = None
-) -> Space:
-    """Write the documents as files, titles as headings, and index them as any folder.
+class Measured(Answers, Protocol):
+    """What is measured: a :class:`ragloom.Space`."""
 
-    The files stay in the workspace's state, so that a second evaluation has nothing to do.
-    """
-    folder = workspace.state / "eval" / collection.name
-    folder.mkdir(parents=True, exist_ok=True)
-    for number, document in enumerate(collection.documents):
-        path = folder / f"{number:07}.md"
-        title = " ".join(document.title.split())
-        text = f"# {title}\n\n{document.text}\n" if title else f"{document.text}\n"
-        if not path.exists() or path.read_bytes() != text.encode():
-            path.write_bytes(text.encode())
-    for path in folder.glob("*.md"):
-        if int(path.stem) >= len(collection.documents):
-            path.unlink()
-    own = Workspace(
-        folder, settings=Settings(defaults=workspace.settings.defaults), host=workspace.host
-    )
-    settings = replace(workspace.settings.defaults, sources=(".",), include=(), exclude=())
-    space = own.space(collection.name, settings=settings)
-    space.index(progress=progress)
-    return space
+    def answer(self, query: Query) -> SearchResult:
+        """The result of a query, without a line in the audit log."""
+
+    def rank(self, text: str, *, mode: Mode | None = None) -> Ranking:
+        """The candidates in their order, without a gate."""
 
 
 def evaluate(
-    space: Space,
+    space: Measured,
     collection: Collection,
     *,
-    mode: str = "hybrid",
+    mode: Mode = "hybrid",
     min_relevance: float | None = None,
     off_topic: Sequence[str] | None = None,
     progress: Progress | None = None,
@@ -189,10 +173,10 @@ def evaluate(
             progress("queries", number, total)
         run[query_id] = _documents(space, collection, text, mode)
         started = time.perf_counter()
-        gated = space.search(text, mode=mode, min_relevance=gate, top_k=_ANSWER_DEPTH)
+        gated = space.answer(Query(text, mode=mode, min_relevance=gate, top_k=_ANSWER_DEPTH))
         latency.append((time.perf_counter() - started) * 1000)
         right = collection.judgments[query_id]
-        ungated = space.search(text, mode=mode, min_relevance=0.0, top_k=_ANSWER_DEPTH)
+        ungated = space.answer(Query(text, mode=mode, min_relevance=0.0, top_k=_ANSWER_DEPTH))
         if any(_document(collection, hit.chunk.uri) in right for hit in ungated.hits):
             answerable += 1
             kept += any(_document(collection, hit.chunk.uri) in right for hit in gated.hits)
@@ -200,7 +184,7 @@ def evaluate(
     for number, text in enumerate(off_topic, len(collection.queries)):
         if progress:
             progress("queries", number, total)
-        injected += bool(space.search(text, mode=mode, min_relevance=gate, top_k=1).hits)
+        injected += bool(space.answer(Query(text, mode=mode, min_relevance=gate, top_k=1)).hits)
     metrics, by_query = _score(collection, run)
     return Evaluation(
         collection=collection.name,
@@ -255,7 +239,7 @@ def _percentile(latency_ms: Sequence[float], share: int) -> float:
 
 
 def _documents(
-    space: Space, collection: Collection, query: str, mode: str
+    space: Measured, collection: Collection, query: str, mode: Mode
 ) -> Sequence[tuple[str, float]]:
     """The best documents of a query: a document scores as its best chunk."""
     ranking = space.rank(query, mode=mode)

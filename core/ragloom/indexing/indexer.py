@@ -21,17 +21,18 @@ from ragloom.indexing.embedding import embed_whole, embedding_key
 from ragloom.indexing.journal import Journal
 from ragloom.indexing.lock import space_lock
 from ragloom.indexing.recovery import Recovery
-from ragloom.indexing.store_sync import Progress, StoreWriter
+from ragloom.indexing.store_sync import StoreWriter
 from ragloom.protocols import Chunker, Embedder, Embeddings, Loader, Store
 from ragloom.snapshot import NewRow, Snapshot, current_generation, publish
-from ragloom.snapshot.manifest import FileEntry, content_hash, fingerprint, unchanged
-from ragloom.sources.discovery import Found, lies_below, read_regular
-from ragloom.sources.loading import cut_document, load_document, loader_for
+from ragloom.snapshot.manifest import FileEntry, fingerprint, unchanged
+from ragloom.sources.discovery import Found, lies_below
+from ragloom.sources.loading import content_hash, cut_document, load_document, loader_for
 from ragloom.sources.screening import ending_of
 from ragloom.text.chunks import embedded_text
-from ragloom.types import Chunk, FailedFile, IndexReport
+from ragloom.text.decoding import read_regular
+from ragloom.types import Chunk, FailedFile, IndexReport, Progress
 
-__all__ = ["Indexer", "Progress"]
+__all__ = ["LOCK_TIMEOUT", "Indexer"]
 
 _EMBED_AT_ONCE = 256  # chunks; enough to sort by length, few enough for a smooth progress bar
 _WORTH_OPENING = 256  # chunks to embed that take longer than to ask the store for their vectors

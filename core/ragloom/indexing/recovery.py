@@ -22,12 +22,12 @@ from ragloom.snapshot import (
     Snapshot,
     all_generations,
     current,
-    keep_aside,
     last_meta,
     point_at,
     publish,
 )
 from ragloom.snapshot.manifest import FileEntry, Fingerprint
+from ragloom.stores.atomic import quarantine
 
 __all__ = ["Recovery"]
 
@@ -123,7 +123,7 @@ class Recovery:
         try:
             snapshot = self.opened()  # another run may have made it again
         except StoreDamagedError as error:
-            self._keep_aside(self._answering(), error)
+            self._quarantine(self._answering(), error)
             return None
         if snapshot is not None:
             point_at(snapshot.directory)
@@ -159,7 +159,7 @@ class Recovery:
             try:
                 snapshot = _checked(directory)
             except StoreDamagedError as error:
-                self._keep_aside(directory, error)
+                self._quarantine(directory, error)
                 continue
             # The store is not what this generation left: the next run must not take it to be.
             Journal(self._directory, snapshot.meta.dimension).touch(())
@@ -175,11 +175,11 @@ class Recovery:
             return snapshot
         return None
 
-    def _keep_aside(self, directory: Path | None, error: StoreDamagedError) -> None:
+    def _quarantine(self, directory: Path | None, error: StoreDamagedError) -> None:
         """Keep a damaged generation aside, if it is there."""
         kept = ""
         if directory is not None and directory.is_dir():
-            kept = f"; kept as {keep_aside(directory)}"
+            kept = f"; kept as {quarantine(directory)}"
         _LOG.warning("%s: %s%s", self._name, str(error).partition(": index again")[0], kept)
 
     def _publish(self, rows: list[NewRow], embedder: str, dimension: int) -> None:

@@ -9,7 +9,7 @@ embeddings that was last written. Readers whose snapshot is of another set ask t
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -20,13 +20,11 @@ import numpy.typing as npt
 from ragloom.errors import StoreDamagedError, StoreError, StoreLockedError
 from ragloom.indexing.journal import Journal
 from ragloom.protocols import Embeddings, Store
-from ragloom.snapshot import NewRow, Snapshot, contents, keep_aside
-from ragloom.types import Chunk, Lines, Span
+from ragloom.snapshot import NewRow, Snapshot, contents
+from ragloom.stores.atomic import quarantine
+from ragloom.types import Chunk, Lines, Progress, Span
 
-__all__ = ["Progress", "StoreWriter", "answers_for"]
-
-Progress = Callable[[str, int, int], None]
-"""Called with a stage (``files``, ``chunks``, ``store``), how much is done, and of how much."""
+__all__ = ["StoreWriter", "answers_for"]
 
 _LOG = logging.getLogger("ragloom")
 _WRITE_AT_ONCE = 1000  # chunks a store call
@@ -160,7 +158,7 @@ class StoreWriter:
                 return list(self._scan())
             except StoreDamagedError as error:
                 damage = error
-        self._keep_aside(damage)
+        self._quarantine(damage)
         return []
 
     def known(
@@ -201,7 +199,7 @@ class StoreWriter:
                     return
             raise
 
-    def _keep_aside(self, error: StoreDamagedError) -> None:
+    def _quarantine(self, error: StoreDamagedError) -> None:
         """Keep the files of a damaged store aside, and begin an empty one.
 
         Raises:
@@ -212,7 +210,7 @@ class StoreWriter:
                 f"{error}: it lies outside of the space's folder, and stays as it is: move it away, and "
                 "'ragloom repair' or the next index run makes it again"
             ) from error
-        aside = keep_aside(self._files)
+        aside = quarantine(self._files)
         self._files.mkdir()
         _LOG.warning("%s: %s; kept as %s and written anew", self._name, error, aside)
 
@@ -308,7 +306,7 @@ class StoreWriter:
         try:
             self._store.open(space=self._name, dimension=dimension, directory=self._files)
         except StoreDamagedError as error:
-            self._keep_aside(error)
+            self._quarantine(error)
             self._store.open(space=self._name, dimension=dimension, directory=self._files)
         try:
             yield

@@ -12,14 +12,12 @@ from collections.abc import Callable, Mapping, Sequence
 from math import exp, log1p
 from typing import NamedTuple
 
-from ragloom.errors import ConfigError
 from ragloom.types import Calibration
 
 __all__ = [
     "DEFAULT_CALIBRATION",
     "LEXICAL_CALIBRATION",
     "WordEvidence",
-    "check_gate",
     "relevance",
     "word_evidence",
 ]
@@ -55,17 +53,6 @@ class WordEvidence(NamedTuple):
 
     coverage: float
     matched: int
-
-
-def check_gate(least: float) -> float:
-    """``least``, if it is a relevance that something can be asked to have.
-
-    Raises:
-        ConfigError: It is not 0 to 1, such as NaN, which all or nothing would pass.
-    """
-    if not 0 <= least <= 1:
-        raise ConfigError(f"the least relevance must be a number from 0 to 1, not {least}")
-    return least
 
 
 def word_evidence(

@@ -8,23 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from ragloom.errors import ModelError
 from ragloom.protocols import Reranker
+from ragloom.retrieval.ranking import Ranking
 from ragloom.snapshot import Snapshot
 from ragloom.text.chunks import embedded_text
 
-if TYPE_CHECKING:
-    from ragloom.retrieval.search import Ranking
-
-__all__ = ["RERANK_DEPTH", "reranked"]
-
-RERANK_DEPTH = 30
-"""Candidates at the head of the fused order that are reordered."""
+__all__ = ["reranked"]
 
 
 def reranked(

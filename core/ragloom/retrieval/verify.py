@@ -1,19 +1,30 @@
-"""Proving that a chunk is what its file says.
-
-Pure functions: reading the file, and what to do about a chunk that fails, is the caller's.
-"""
+"""Prove that chunks are what their files say."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
-from ragloom.errors import RagloomError
+from ragloom.errors import RagloomError, SourceError
+from ragloom.protocols import Loader
+from ragloom.retrieval.freshness import read_indexed
+from ragloom.snapshot import Snapshot
+from ragloom.sources.loading import load_document, loader_for
 from ragloom.text.chunks import byte_offsets, line_starts
 from ragloom.text.decoding import decode
-from ragloom.types import Chunk, Document, Lines, Span
+from ragloom.types import (
+    Chunk,
+    Document,
+    Lines,
+    Progress,
+    Source,
+    Span,
+    StaleChunk,
+    VerifyReport,
+)
 
-__all__ = ["verify_chunk", "verify_chunks"]
+__all__ = ["prove", "verify_chunk", "verify_chunks"]
 
 
 def verify_chunk(chunk: Chunk, file: Document | bytes) -> str | None:
@@ -74,3 +85,36 @@ def _why(
 
 def _range(pair: Lines | Span) -> str:
     return f"{pair.start} to {pair.end}"
+
+
+def prove(
+    snapshot: Snapshot, root: Path, loaders: Mapping[str, Loader], progress: Progress | None
+) -> VerifyReport:
+    """Read every file of a generation again and prove each of its chunks."""
+    chunks_of: dict[str, list[Chunk]] = {}
+    for row in range(len(snapshot)):
+        chunk = snapshot.chunk(row)
+        chunks_of.setdefault(chunk.uri, []).append(chunk)
+    stale: list[StaleChunk] = []
+    for number, (uri, chunks) in enumerate(chunks_of.items(), 1):
+        for chunk, why in zip(chunks, _proof(uri, root / uri, chunks, loaders), strict=True):
+            if why is not None:
+                stale.append(StaleChunk(path=uri, lines=chunk.lines, why=why))
+        if progress:
+            progress("files", number, len(chunks_of))
+    exact = len(snapshot) - len(stale)
+    return VerifyReport(chunks=len(snapshot), exact=exact, stale=tuple(stale))
+
+
+def _proof(
+    uri: str, path: Path, chunks: Sequence[Chunk], loaders: Mapping[str, Loader]
+) -> Sequence[str | None]:
+    """For each chunk of a file, why it is not what the file says now; None where it is."""
+    try:
+        loader = loader_for(path, loaders)
+        document = load_document(Source(uri=uri, path=path), read_indexed(path), loader)
+    except FileNotFoundError:
+        return ["the file is gone"] * len(chunks)
+    except (OSError, SourceError) as error:
+        return [f"the file cannot be read: {error}"] * len(chunks)
+    return verify_chunks(chunks, document)

@@ -26,7 +26,7 @@ from ragloom.snapshot.reader import (
     generations,
     last_meta,
 )
-from ragloom.snapshot.writer import NewRow, current_generation, keep_aside, point_at, publish
+from ragloom.snapshot.writer import NewRow, current_generation, point_at, publish
 
 __all__ = [
     "NewRow",
@@ -36,7 +36,6 @@ __all__ = [
     "current",
     "current_generation",
     "generations",
-    "keep_aside",
     "last_meta",
     "point_at",
     "publish",

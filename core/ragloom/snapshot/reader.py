@@ -20,9 +20,9 @@ import numpy.typing as npt
 
 from ragloom.errors import NotIndexedError, StoreDamagedError
 from ragloom.protocols import Embeddings
+from ragloom.snapshot.columns import Columns
 from ragloom.snapshot.lexical import LexicalIndex
 from ragloom.snapshot.manifest import SEEN_NAME, FileEntry, read_files, write_seen
-from ragloom.stores.filters import Columns
 from ragloom.types import Chunk, Lines, Span
 
 __all__ = [

@@ -28,7 +28,7 @@ from ragloom.snapshot.reader import (
 )
 from ragloom.types import Chunk
 
-__all__ = ["NewRow", "current_generation", "keep_aside", "point_at", "publish"]
+__all__ = ["NewRow", "current_generation", "point_at", "publish"]
 
 _COPY_ROWS = 4096
 _KEPT_GENERATIONS = 2  # the one that answers and the one before it, which readers may still open
@@ -137,18 +137,6 @@ def publish(
     point_at(target)
     _remove_old(space_directory, generation)
     return generation
-
-
-def keep_aside(path: Path) -> Path:
-    """Move what is damaged out of the way, beside itself, and say where it is."""
-    named = f"{path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}"
-    aside = path.with_name(named)
-    number = 1
-    while aside.exists():  # another one within the same second
-        number += 1
-        aside = path.with_name(f"{named}-{number}")
-    path.rename(aside)
-    return aside
 
 
 def point_at(generation: Path) -> None:

@@ -10,7 +10,6 @@ folders that cannot be listed, and globs that match nothing.
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 import stat
@@ -31,14 +30,14 @@ from ragloom.sources.screening import (
     is_secret,
     is_text,
 )
+from ragloom.text.decoding import NO_FILE, read_regular
 from ragloom.types import Source
 
-__all__ = ["Found", "Root", "is_pattern", "lies_below", "read_regular", "resolve_roots", "walk"]
+__all__ = ["Found", "Root", "is_pattern", "lies_below", "resolve_roots", "walk"]
 
 _Rules: TypeAlias = "list[tuple[str, pathspec.GitIgnoreSpec]]"
 """Folders and what their ignore files say, outermost first."""
 
-_NO_FILE = "not a regular file"
 IGNORE_FILES = (".gitignore", ".ragloomignore")
 
 _GLOB = re.compile(r"[*?\[]")
@@ -79,17 +78,6 @@ class Found:
 def lies_below(uri: str, found: Collection[str]) -> bool:
     """Whether a file lies below one of the places found, which then is a folder that is not listed."""
     return any(str(folder) in found for folder in PurePosixPath(uri).parents)
-
-
-def read_regular(path: Path) -> bytes:
-    """The content of a file; a pipe or device is refused, because reading it may never end.
-
-    Raises:
-        OSError: It cannot be read, or is no regular file.
-    """
-    if not stat.S_ISREG(path.stat().st_mode):
-        raise OSError(errno.EINVAL, _NO_FILE)
-    return path.read_bytes()
 
 
 def resolve_roots(sources: Sequence[str], base: Path) -> list[Root]:
@@ -281,7 +269,7 @@ def _file(path: str, uri: str, allowed: Sequence[Path]) -> Iterator[Found]:
         yield Found(source=source, problem=f"cannot be read: {error.strerror}")
         return
     if not stat.S_ISREG(status.st_mode):
-        yield Found(source=source, left_out=f"{_NO_FILE}: left out")
+        yield Found(source=source, left_out=f"{NO_FILE}: left out")
         return
     if not ending_of(path) and holds_a_key(_head(path)):
         yield Found(source=source, left_out="looks like a secret: left out")

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 
 from ragloom.errors import (
@@ -17,12 +18,16 @@ from ragloom.errors import (
     StoreError,
 )
 from ragloom.protocols import Chunker, Embedder, Loader
-from ragloom.snapshot.manifest import content_hash
 from ragloom.sources.screening import ending_of
 from ragloom.text.chunks import make_chunks
 from ragloom.types import Chunk, Document, Source
 
-__all__ = ["cut_document", "load_document", "loader_for"]
+__all__ = ["content_hash", "cut_document", "load_document", "loader_for"]
+
+
+def content_hash(content: bytes) -> str:
+    """SHA-256 in hex."""
+    return sha256(content).hexdigest()
 
 
 def loader_for(path: str | Path, loaders: Mapping[str, Loader]) -> Loader:

@@ -1,6 +1,6 @@
 """The kit for stores: what conditions mean, chunks as JSON, checks before writing, exact search."""
 
-from ragloom.stores.atomic import replace_file
+from ragloom.stores.atomic import quarantine, replace_file
 from ragloom.stores.filters import PATH, as_folder, as_number, matches, parse_condition
 from ragloom.stores.records import (
     check_records,
@@ -23,5 +23,6 @@ __all__ = [
     "matches",
     "nearest",
     "parse_condition",
+    "quarantine",
     "replace_file",
 ]

@@ -1,12 +1,13 @@
-"""Giving a file another content in one step."""
+"""Replace a file in one step, and move a damaged one out of the way."""
 
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 from threading import get_ident
 
-__all__ = ["replace_file"]
+__all__ = ["quarantine", "replace_file"]
 
 
 def replace_file(path: Path, text: str) -> None:
@@ -27,3 +28,15 @@ def replace_file(path: Path, text: str) -> None:
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def quarantine(path: Path) -> Path:
+    """Rename what is damaged to a name beside it that says so; the new path is returned."""
+    named = f"{path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}"
+    aside = path.with_name(named)
+    number = 1
+    while aside.exists():  # another one within the same second
+        number += 1
+        aside = path.with_name(f"{named}-{number}")
+    path.rename(aside)
+    return aside

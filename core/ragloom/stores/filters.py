@@ -25,13 +25,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, cast, get_args
 
-import numpy as np
-import numpy.typing as npt
-
 from ragloom.errors import ConfigError
 from ragloom.types import Condition, Json, Metadata, Operator
 
-__all__ = ["Columns", "matches", "parse_condition"]
+__all__ = ["MISSING", "check_condition", "look_up", "matches", "parse_condition", "passes"]
 
 PATH: Final = "path"
 
@@ -54,7 +51,8 @@ _ORDER: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
-_MISSING: Final = object()
+MISSING: Final = object()
+"""The value of a field that a file does not have."""
 
 
 def parse_condition(text: str) -> Condition:
@@ -92,54 +90,26 @@ def matches(chunk_uri: str, metadata: Metadata, where: Sequence[Condition]) -> b
         ConfigError: A condition has an unknown operator.
     """
     return all(
-        _passes(_look_up(chunk_uri, metadata, condition.field), condition) for condition in where
+        passes(look_up(chunk_uri, metadata, condition.field), condition) for condition in where
     )
 
 
-class Columns:
-    """What many files hold, field by field: a condition is asked once for each different value.
+def check_condition(condition: Condition) -> Condition:
+    """``condition``, if its operator is known.
 
-    Args:
-        files: Path and metadata of each.
+    Raises:
+        ConfigError: It is not.
     """
-
-    def __init__(self, files: Sequence[tuple[str, Metadata]]) -> None:
-        self._files = files
-        self._columns: dict[str, tuple[list[object], npt.NDArray[np.intp]]] = {}
-
-    def passing(self, where: Sequence[Condition]) -> npt.NDArray[np.bool_]:
-        """``(n,)`` bool: what :func:`matches` says of each file; raises as it does."""
-        passed = np.ones(len(self._files), np.bool_)
-        for condition in where:
-            values, place_of_file = self._column(condition.field)
-            answers = [_passes(value, condition) for value in values]
-            passed &= np.array(answers, np.bool_)[place_of_file]
-        return passed
-
-    def _column(self, name: str) -> tuple[list[object], npt.NDArray[np.intp]]:
-        """The different values of a field, and which of them each file has."""
-        if name in self._columns:
-            return self._columns[name]
-        values: list[object] = []
-        places: dict[str, int] = {}
-        place_of_file = np.empty(len(self._files), np.intp)
-        for number, (uri, metadata) in enumerate(self._files):
-            value = _look_up(uri, metadata, name)
-            written = repr(value)  # 1, True, 1.0 and "1" are four values; a list has no hash
-            place_of_file[number] = place = places.setdefault(written, len(values))
-            if place == len(values):
-                values.append(value)
-        column = values, place_of_file
-        if values != [_MISSING]:  # or whoever asks for fields that nobody has would fill memory
-            self._columns[name] = column
-        return column
-
-
-def _passes(found: object, condition: Condition) -> bool:
     if condition.operator not in _OPERATORS:
         msg = f"unknown operator {condition.operator!r} in a condition: write {FORMS}"
         raise ConfigError(msg)
-    if found is _MISSING:
+    return condition
+
+
+def passes(found: object, condition: Condition) -> bool:
+    """Whether a field's value, or :data:`MISSING`, passes a condition; raises as :func:`matches`."""
+    check_condition(condition)
+    if found is MISSING:
         return condition.operator == "!="
     held = cast("Json", found)
     match condition.operator:
@@ -155,7 +125,8 @@ def _passes(found: object, condition: Condition) -> bool:
             return _ordered(held, condition.value, _ORDER[condition.operator])
 
 
-def _look_up(chunk_uri: str, metadata: Metadata, name: str) -> object:
+def look_up(chunk_uri: str, metadata: Metadata, name: str) -> object:
+    """The value of a field, or :data:`MISSING`."""
     if name == PATH:
         return chunk_uri
     if name in metadata:
@@ -163,7 +134,7 @@ def _look_up(chunk_uri: str, metadata: Metadata, name: str) -> object:
     level: object = metadata
     for key in name.split("."):
         if not isinstance(level, Mapping) or key not in level:
-            return _MISSING
+            return MISSING
         level = level[key]
     return level
 

@@ -7,14 +7,19 @@ with a warning that names it. Nothing is ever replaced by U+FFFD.
 from __future__ import annotations
 
 import codecs
+import errno
 import re
+import stat
 from dataclasses import dataclass
 from hashlib import sha256
+from pathlib import Path
 
 from ragloom.errors import MissingDependencyError, SourceError
 from ragloom.types import Document, Source
 
-__all__ = ["Decoded", "decode", "read_document"]
+__all__ = ["Decoded", "decode", "read_document", "read_regular"]
+
+NO_FILE = "not a regular file"
 
 _BOMS = (  # UTF-32 first: its little-endian mark begins with that of UTF-16.
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -74,6 +79,17 @@ class Decoded:
     bom: int = 0
     exact: bool = True
     warnings: tuple[str, ...] = ()
+
+
+def read_regular(path: Path) -> bytes:
+    """The content of a file; a pipe or device is refused, because reading it may never end.
+
+    Raises:
+        OSError: It cannot be read, or is no regular file.
+    """
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise OSError(errno.EINVAL, NO_FILE)
+    return path.read_bytes()
 
 
 def decode(content: bytes) -> Decoded:

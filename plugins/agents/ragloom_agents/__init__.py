@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from ragloom import Formatter, NoOptions, Provider, hookimpl
-from ragloom.hookspecs import CommandSpec
+from ragloom import CommandSpec, Formatter, NoOptions, Provider, hookimpl
 
 if TYPE_CHECKING:
     from ragloom_agents.agents import Agents

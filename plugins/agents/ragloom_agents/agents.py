@@ -18,7 +18,7 @@ from ragloom import (
     TokenCounter,
     Workspace,
 )
-from ragloom.text.tokens import counter
+from ragloom.text import counter
 from ragloom_agents.index import AgentIndex
 from ragloom_agents.layers import load_agents
 from ragloom_agents.prompt import SystemPrompt, preloaded, with_hint

@@ -20,11 +20,10 @@ from ragloom.cli import (
     print_text,
     search_json,
 )
-from ragloom.config.spelling import counted
+from ragloom.config import counted
 
 if TYPE_CHECKING:
-    from ragloom import Json
-    from ragloom.types import IndexReport
+    from ragloom import IndexReport, Json
     from ragloom_agents.agents import Agents
     from ragloom_agents.settings import AgentsSettings
 

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from threading import RLock
 
 from ragloom import IndexReport, NotIndexedError, SearchResult, SourceError, Workspace
-from ragloom.snapshot import current_generation
 from ragloom_agents.settings import AgentsSettings
 from ragloom_agents.spaces import AgentSpaces
 
@@ -52,7 +51,7 @@ class AgentIndex:
         """
         with self._lock:
             space = self.spaces.space(agent_id)
-            self.spaces.prepare()
+            self.spaces.workspace.make_state()
             try:
                 report = space.index(progress=progress)
             except SourceError as error:
@@ -62,7 +61,7 @@ class AgentIndex:
                 "agent %r: no file matches %s in %s; those that .gitignore names do not count",
                 agent_id,
                 ", ".join(space.settings.sources) or "its sources (there are none)",
-                space.workspace.root,
+                space.root,
             )
         return report
 
@@ -91,7 +90,7 @@ class AgentIndex:
     def has_index(self, agent_id: str) -> bool:
         """Whether an agent has an index, an empty one included."""
         with self._lock:
-            return current_generation(self.spaces.space(agent_id).directory) > 0
+            return self.spaces.space(agent_id).generation > 0
 
     def delete(self, agent_id: str) -> bool:
         """Remove an agent's chunks from the store, and its index. Its documents stay.
@@ -115,5 +114,4 @@ class AgentIndex:
     def close(self) -> None:
         """Give the model's memory back; the next search loads it again."""
         with self._lock:
-            if "embedder" in self.spaces.__dict__:
-                self.spaces.embedder.close()
+            self.spaces.close()

@@ -16,9 +16,7 @@ from pathlib import Path
 from typing import TypeAlias, cast
 
 from ragloom import ConfigError, Json
-from ragloom.config import CONFIG_NAME
-from ragloom.config.spelling import did_you_mean
-from ragloom.config.yaml_file import YamlFile, read_yaml
+from ragloom.config import CONFIG_NAME, YamlFile, did_you_mean, read_yaml
 from ragloom_agents import schema
 from ragloom_agents.settings import AgentSettings, AgentsSettings, DocsSettings, RagSettings
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from ragloom import Source, SourceError, Space, TokenCounter
-from ragloom.config.spelling import counted
-from ragloom.sources.discovery import read_regular, resolve_roots
-from ragloom.sources.loading import load_document, loader_for
+from ragloom import SourceError, Space, TokenCounter
+from ragloom.config import counted
 from ragloom_agents.results import printable
 from ragloom_agents.settings import AgentSettings, Strategy
 from ragloom_agents.tool import HINT
@@ -74,11 +72,14 @@ def preloaded(agent: AgentSettings, space: Space, counter: TokenCounter) -> Syst
     included: list[str] = []
     left_out: list[LeftOut] = []
     too_long: list[str] = []
-    for path, text, problem in _documents(space):
-        if problem:
-            left_out.append(LeftOut(path=path, reason=problem))
+    for path, document in space.documents():
+        if isinstance(document, SourceError):
+            reason = str(document).removeprefix(f"{path}: ")
+            left_out.append(LeftOut(path=path, reason=reason))
             continue
-        block = _block(path, text)
+        for warning in document.warnings:
+            _LOG.warning("%s: %s", path, warning)
+        block = _block(path, document.text)
         alone = counter.count(block)
         if alone <= budget and counter.count(_section([*parts, block], [])) <= budget:
             parts.append(block)
@@ -98,41 +99,6 @@ def preloaded(agent: AgentSettings, space: Space, counter: TokenCounter) -> Syst
         budget=budget,
         counter=counter.name,
     )
-
-
-def _documents(space: Space) -> Iterator[tuple[str, str, str]]:
-    """Path, text and what is wrong with it of every document, sorted by path; front matter is cut off.
-
-    A source that does not exist is named and does not take the others away.
-    """
-    sources: list[str] = []
-    for name in space.settings.sources:
-        try:
-            resolve_roots([name], space.workspace.root)
-        except SourceError as error:
-            yield name, "", str(error).removeprefix(f"{name}: ")
-        else:
-            sources.append(name)
-    there = Space(space.workspace, space.name, replace(space.settings, sources=tuple(sources)))
-    for found in sorted(there.walk(), key=lambda found: found.source.uri):
-        source = found.source
-        if found.status is None:
-            yield source.uri, "", found.problem or found.left_out
-            continue
-        try:
-            yield source.uri, _read(space, source), ""
-        except OSError as error:
-            yield source.uri, "", f"cannot be read: {error.strerror or error}"
-        except SourceError as error:
-            yield source.uri, "", str(error)
-
-
-def _read(space: Space, source: Source) -> str:
-    loader = loader_for(source.path, space.loaders)
-    document = load_document(source, read_regular(source.path), loader)
-    for warning in document.warnings:
-        _LOG.warning("%s: %s", source.uri, warning)
-    return document.text
 
 
 def _block(path: str, text: str) -> str:

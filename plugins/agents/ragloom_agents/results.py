@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ragloom import Context, Hit
-from ragloom.context.citations import citation_of
+from ragloom.context import citation_of
 
 __all__ = ["NOTHING_FOUND", "ResultsFormatter", "context_of", "printable"]
 

@@ -9,7 +9,7 @@ from typing import TypeAlias, cast
 
 from ragloom import Json
 from ragloom.config import user_path
-from ragloom.text.tokens import COUNTERS
+from ragloom.text import COUNTERS
 
 __all__ = ["AGENT", "DOCS", "RAG", "TOP", "VARIABLES", "Reader", "store_reader"]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from ragloom import ConfigError
-from ragloom.config.spelling import did_you_mean
+from ragloom.config import did_you_mean
 
 __all__ = ["AgentSettings", "AgentsSettings", "DocsSettings", "RagSettings", "Strategy"]
 

@@ -10,22 +10,16 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
-from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
 
-from ragloom import ConfigError, Embedder, NotIndexedError, PluginHost, Space, Workspace
-from ragloom.audit import AuditLog
-from ragloom.components import Wiring
+from ragloom import ConfigError, Embedder, PluginHost, Space, Workspace
 from ragloom.config import Part, SpaceSettings, user_path
-from ragloom.snapshot import Snapshot
 from ragloom_agents.settings import AgentSettings, AgentsSettings
 
 __all__ = ["AgentSpaces", "space_name", "store_place"]
 
 _PLAIN = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,58}[a-z0-9_-])?")
-_FOLDER = "agents"
-_IGNORE = "# Made by ragloom; can be made again by 'ragloom agents index'.\n*\n"
 
 
 def space_name(agent_id: str) -> str:
@@ -64,49 +58,6 @@ def store_place(path: Path, store: str, *, shared: bool = False) -> Path:
     return beside if shared or taken.get(store) else path
 
 
-class _AgentWorkspace(Workspace):
-    """A folder of documents whose indexes lie with the project, not with the documents."""
-
-    def __init__(self, base: Path, spaces: AgentSpaces) -> None:
-        project = spaces.workspace
-        super().__init__(base, settings=project.settings, host=project.host)
-        self._spaces = spaces
-
-    @property
-    def state(self) -> Path:
-        """The folder of all agents' indexes."""
-        return self._spaces.state
-
-    @cached_property
-    def audit(self) -> AuditLog:
-        """The project's own: nothing is written among the documents."""
-        return self._spaces.workspace.audit
-
-    @property
-    def embedder(self) -> Embedder:
-        """The model that all agents share."""
-        return self._spaces.embedder
-
-
-class _AgentSpace(Space):
-    workspace: _AgentWorkspace
-    agent_id = ""
-
-    def snapshot(self) -> Snapshot:
-        """As any space's, with the command that indexes this one."""
-        try:
-            return super().snapshot()
-        except NotIndexedError as error:
-            raise NotIndexedError(
-                f"agent {self.agent_id!r} has no index yet: run 'ragloom agents index {self.agent_id}'"
-            ) from error
-
-    @cached_property
-    def embedder(self) -> Embedder:
-        """The model that all agents share: it is in memory once."""
-        return self.workspace.embedder
-
-
 class AgentSpaces:
     """Makes the space of an agent from its settings and those of the workspace.
 
@@ -119,17 +70,12 @@ class AgentSpaces:
         self.settings = settings
         self.workspace = workspace
         self._made: dict[str, Space] = {}
+        self._model = workspace.space(settings=workspace.settings.defaults)
 
     @property
-    def state(self) -> Path:
-        """The folder of all agents' indexes."""
-        return self.workspace.state / _FOLDER
-
-    @cached_property
     def embedder(self) -> Embedder:
-        """The part that turns texts into vectors, the same for all agents."""
-        project = self.workspace
-        return Wiring(project.host, project.settings.defaults, project.root).embedder
+        """The model that all agents share: it is in memory once."""
+        return self._model.embedder
 
     def space(self, agent_id: str) -> Space:
         """The space of an agent; the same object each time.
@@ -139,12 +85,15 @@ class AgentSpaces:
         """
         if agent_id not in self._made:
             agent = self.settings.agent(agent_id)
-            base = self.base_dir(agent)
-            space = _AgentSpace(
-                _AgentWorkspace(base, self), space_name(agent_id), self._settings_of(agent)
+            name = space_name(agent_id)
+            self._made[agent_id] = self.workspace.private_space(
+                name,
+                self._settings_of(agent),
+                directory=f"agents/spaces/{name}",
+                root=self.base_dir(agent),
+                hint=f"agent {agent_id!r} has no index yet: run 'ragloom agents index {agent_id}'",
             )
-            space.agent_id = agent_id
-            self._made[agent_id] = space
+            self._made[agent_id].use_embedder_of(self._model)
         return self._made[agent_id]
 
     def forget(self, agent_id: str) -> None:
@@ -171,12 +120,9 @@ class AgentSpaces:
             origin = self.settings.origin(f"agents.{agent.id}.{key}")
             raise ConfigError(f"{origin}: {key}: expected {error}, found {given!r}") from error
 
-    def prepare(self) -> None:
-        """Keep everything below ``.ragloom`` out of version control, wherever a store puts its files."""
-        ignore = self.workspace.state / ".gitignore"
-        if not ignore.exists():
-            ignore.parent.mkdir(parents=True, exist_ok=True)
-            ignore.write_text(_IGNORE, "utf-8")
+    def close(self) -> None:
+        """Free the model's memory; the next search loads it again."""
+        self._model.close()
 
     def _settings_of(self, agent: AgentSettings) -> SpaceSettings:
         rag = agent.rag

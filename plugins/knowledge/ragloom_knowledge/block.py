@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 from unicodedata import category, normalize
 
-from ragloom.protocols import TokenCounter
+from ragloom import TokenCounter
 from ragloom_knowledge.types import Pattern
 
 __all__ = ["AT_MOST", "fitting", "pattern_block", "without_recalled"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-from ragloom.indexing.indexer import Progress
+from ragloom import Progress
 from ragloom_knowledge.capturing import new_lesson
 from ragloom_knowledge.types import Captured, Lesson
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from reprlib import repr as shown
 from typing import Final
 
-from ragloom.types import Json
+from ragloom import Json
 from ragloom_knowledge.block import without_recalled
 from ragloom_knowledge.signature import signature, stable_id
 from ragloom_knowledge.types import (

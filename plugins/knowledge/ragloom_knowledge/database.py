@@ -11,8 +11,7 @@ from typing import Final
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError, NoSuchModuleError, SQLAlchemyError
 
-from ragloom import ConfigError, MissingDependencyError, StoreError
-from ragloom.indexing.indexer import Progress
+from ragloom import ConfigError, MissingDependencyError, Progress, StoreError
 from ragloom_knowledge.reporting import reported
 from ragloom_knowledge.schema import checkpoints, learnt_again, lessons, metadata
 from ragloom_knowledge.signature import same_advice, stable_id

@@ -11,9 +11,8 @@ from pathlib import Path
 from reprlib import repr as shown
 from typing import TYPE_CHECKING, Final
 
-from ragloom.indexing.indexer import Progress
-from ragloom.sources.discovery import read_regular
-from ragloom.types import Json
+from ragloom import Json, Progress
+from ragloom.text import read_regular
 from ragloom_knowledge.capturing import storable
 from ragloom_knowledge.files import file_name, with_front_matter, write_atomically
 from ragloom_knowledge.reporting import reported

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from ragloom.types import Json
+from ragloom import Json
 from ragloom_knowledge.types import Lesson
 
 __all__ = ["file_name", "indexed_text", "with_front_matter", "write_atomically"]

@@ -8,11 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from ragloom import Condition, NotIndexedError, Workspace
-from ragloom.indexing.indexer import Progress
+from ragloom import Condition, NotIndexedError, Progress, Workspace
 from ragloom_knowledge.files import file_name, indexed_text, write_atomically
 from ragloom_knowledge.reporting import reported
-from ragloom_knowledge.space import KnowledgeWorkspace, LessonSpace, knowledge_space
+from ragloom_knowledge.space import knowledge_space
 from ragloom_knowledge.types import (
     Kind,
     Lesson,
@@ -42,27 +41,27 @@ class LessonIndex:
     """
 
     def __init__(self, project: Workspace) -> None:
-        self.workspace = KnowledgeWorkspace(project)
+        self.space = knowledge_space(project)
         with named_files():
-            self.workspace.prepare()
-        self.space: LessonSpace = knowledge_space(self.workspace)
+            project.make_state()
+            self.space.root.mkdir(parents=True, exist_ok=True)
 
     def ids(self) -> set[str]:
         """Of the lessons that have a file."""
         with named_files():
-            return {path.stem for path in self.workspace.root.glob("*.md")}
+            return {path.stem for path in self.space.root.glob("*.md")}
 
     def write(self, lessons: Sequence[Lesson], progress: Progress | None) -> None:
         """Write the file of each, where it does not say so already."""
         with named_files():
             for lesson in reported(lessons, "writing files", progress):
-                write_atomically(self.workspace.root / file_name(lesson.id), indexed_text(lesson))
+                write_atomically(self.space.root / file_name(lesson.id), indexed_text(lesson))
 
     def remove(self, ids: Iterable[str]) -> None:
         """Remove the file of each."""
         with named_files():
             for lesson_id in ids:
-                (self.workspace.root / file_name(lesson_id)).unlink(missing_ok=True)
+                (self.space.root / file_name(lesson_id)).unlink(missing_ok=True)
 
     def update(self, progress: Progress | None) -> tuple[int, set[str]]:
         """Bring the index up to date with the files; only what is new is embedded, in batches.

@@ -15,12 +15,12 @@ from ragloom import (
     ConfigError,
     MissingDependencyError,
     PluginHost,
+    Progress,
     RagloomError,
+    Space,
     Workspace,
 )
-from ragloom.indexing.indexer import Progress
-from ragloom.text.tokens import counter
-from ragloom.workspace import Space
+from ragloom.text import counter
 from ragloom_knowledge.block import AT_MOST, fitting, pattern_block
 from ragloom_knowledge.captures import Captures
 from ragloom_knowledge.capturing import now, storable
@@ -61,7 +61,7 @@ class KnowledgeBase(Captures):
     def __init__(self, workspace: Workspace, settings: KnowledgeSettings) -> None:
         self.settings = settings
         self._index = LessonIndex(workspace)
-        default = f"sqlite:///{self._index.workspace.state / 'lessons.db'}"
+        default = f"sqlite:///{workspace.state / 'knowledge' / 'lessons.db'}"
         self.table = _table(settings.database or default)
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
-from ragloom.indexing.indexer import Progress
+from ragloom import Progress
 
 __all__ = ["reported"]
 

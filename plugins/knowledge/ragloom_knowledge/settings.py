@@ -7,10 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Final
 
-from ragloom import ConfigError
-from ragloom.config import Settings
-from ragloom.config.spelling import did_you_mean
-from ragloom.types import Json
+from ragloom import ConfigError, Json
+from ragloom.config import Settings, did_you_mean
 
 __all__ = ["KnowledgeSettings", "read_settings"]
 

@@ -4,73 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from ragloom import ConfigError, NotIndexedError, Workspace
-from ragloom.audit import AuditLog
+from ragloom import ConfigError, Space, Workspace
 from ragloom.config import Part, SpaceSettings
-from ragloom.snapshot import Snapshot
-from ragloom.workspace import Space
 from ragloom_knowledge.settings import read_settings
 
-__all__ = ["KnowledgeWorkspace", "LessonSpace", "knowledge_space", "named_spaces"]
+__all__ = ["knowledge_space", "named_spaces"]
 
 NAME: Final = "knowledge"
-_IGNORE: Final = "# Made by ragloom.\n*\n"
 
 
-class KnowledgeWorkspace(Workspace):
-    """The folder of lessons, whose index lies beside it.
+def knowledge_space(workspace: Workspace) -> Space:
+    """The space of all lessons, embedded and stored as the project's settings say.
 
-    Args:
-        project: Whose settings, plugins and audit log it shares.
+    Its root is the folder of lessons in the project's state.
     """
-
-    def __init__(self, project: Workspace) -> None:
-        root = project.state / NAME / "lessons"
-        super().__init__(root, settings=project.settings, host=project.host)
-        self._project = project
-
-    @property
-    def state(self) -> Path:
-        """The folder of table, lessons and index."""
-        return self._project.state / NAME
-
-    @cached_property
-    def audit(self) -> AuditLog:
-        """The project's own."""
-        return self._project.audit
-
-    def prepare(self) -> None:
-        """Make the folder of lessons, and keep it out of version control."""
-        self.root.mkdir(parents=True, exist_ok=True)
-        for folder in (self._project.state, self.state):
-            ignore = folder / ".gitignore"
-            if not ignore.exists():
-                ignore.write_text(_IGNORE, "utf-8")
-
-
-class LessonSpace(Space):
-    """The space of all lessons, which names the command that indexes it."""
-
-    def snapshot(self) -> Snapshot:
-        """As any space's.
-
-        Raises:
-            NotIndexedError: There was no checkpoint yet.
-        """
-        try:
-            return super().snapshot()
-        except NotIndexedError as error:
-            raise NotIndexedError(
-                "no lessons are indexed yet: run 'ragloom knowledge checkpoint'"
-            ) from error
-
-
-def knowledge_space(workspace: KnowledgeWorkspace) -> LessonSpace:
-    """The space of all lessons, embedded and stored as the project's settings say."""
     defaults = workspace.settings.defaults
     settings = SpaceSettings(
         sources=(".",),
@@ -80,7 +30,13 @@ def knowledge_space(workspace: KnowledgeWorkspace) -> LessonSpace:
         store=defaults.store,
         min_relevance=0.0,
     )
-    return LessonSpace(workspace, NAME, settings)
+    return workspace.private_space(
+        NAME,
+        settings,
+        directory=f"{NAME}/spaces/{NAME}",
+        root=workspace.state / NAME / "lessons",
+        hint="no lessons are indexed yet: run 'ragloom knowledge checkpoint'",
+    )
 
 
 def named_spaces(workspace: Workspace, _config: Path | None = None) -> Mapping[str, Space]:
@@ -96,8 +52,6 @@ def named_spaces(workspace: Workspace, _config: Path | None = None) -> Mapping[s
             f"{workspace.settings.named('knowledge.serve')}: two spaces are called {NAME!r}, that of "
             "the lessons and one of the workspace: give that one another name"
         )
-    lessons, asked = KnowledgeWorkspace(workspace), workspace.settings.defaults
-    settings = replace(
-        knowledge_space(lessons).settings, top_k=asked.top_k, min_relevance=asked.min_relevance
-    )
-    return {NAME: LessonSpace(lessons, NAME, settings)}
+    lessons, asked = knowledge_space(workspace), workspace.settings.defaults
+    settings = replace(lessons.settings, top_k=asked.top_k, min_relevance=asked.min_relevance)
+    return {NAME: lessons.with_settings(settings)}

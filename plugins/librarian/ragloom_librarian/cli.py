@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from ragloom.cli import SHARE, Group, Session, json_option, on_one_line, print_json, progress
-from ragloom.config.spelling import counted
+from ragloom.config import counted
 
 if TYPE_CHECKING:
     from ragloom import IndexReport, Json

@@ -8,10 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypedDict
 
-from ragloom import Chunk, Hit, SourceError
-from ragloom.snapshot import Snapshot
-from ragloom.sources.discovery import read_regular
-from ragloom.text.decoding import decode
+from ragloom import Chunk, Hit, Snapshot, SourceError
+from ragloom.text import decode, read_regular
 
 __all__ = ["SNIPPET", "RetrievedDocument", "best_sections", "snippet"]
 
@@ -78,7 +76,7 @@ def snippet(text: str, limit: int = SNIPPET) -> str:
 
 def _document(hit: Hit, snapshot: Snapshot, root: Path) -> RetrievedDocument:
     chunk = hit.chunk
-    parts = [chunk] if hit.stale else _section_of(chunk, snapshot)
+    parts = _section_of(chunk, snapshot)
     text = _between(parts[0], parts[-1], snapshot, root)
     if text is None:
         parts, text = [chunk], chunk.text

@@ -17,43 +17,27 @@ from pathlib import Path
 from ragloom import (
     ConfigError,
     IndexReport,
-    Loader,
     NotIndexedError,
     PluginHost,
+    Progress,
+    Snapshot,
     SourceError,
+    Space,
     StoreDamagedError,
     Workspace,
 )
 from ragloom.config import CONFIG_NAME, Part
-from ragloom.indexing.indexer import Progress
-from ragloom.snapshot import Snapshot, current_generation
-from ragloom.workspace import Space
 from ragloom_librarian.availability import missing_parts
 from ragloom_librarian.documents import RetrievedDocument, best_sections
 from ragloom_librarian.settings import LibrarianSettings, load_librarian_settings
 from ragloom_librarian.waiting import spinner
 
-__all__ = ["KnowledgeBase", "LibrarianSpace", "named_spaces", "query_knowledge_base"]
+__all__ = ["KnowledgeBase", "named_spaces", "query_knowledge_base"]
 
 NAME = "librarian"
 REBUILD = "ragloom librarian rebuild"
 LOG = logging.getLogger("ragloom.librarian")
 _SECTIONS = 4  # hits to look at for each document wanted: several may be of one file
-
-
-class LibrarianSpace(Space):
-    """The space of the knowledge base: Markdown, cut at headings of level 1 and 2."""
-
-    @property
-    def directory(self) -> Path:
-        """Apart from the spaces of ``ragloom index``."""
-        return self.workspace.state / NAME
-
-    @cached_property
-    def loaders(self) -> Mapping[str, Loader]:
-        """The loader ``markdown``, for Markdown alone."""
-        loader = self.workspace.host.loader("markdown")
-        return dict.fromkeys(sorted(loader.suffixes), loader)
 
 
 class KnowledgeBase:
@@ -98,18 +82,24 @@ class KnowledgeBase:
         return cls(workspace, chosen)
 
     @cached_property
-    def space(self) -> LibrarianSpace:
-        """The index; its sources are those folders that exist now."""
+    def space(self) -> Space:
+        """The index of Markdown, split at headings of level 1 and 2; of the folders that exist now."""
         root = self.workspace.root
+        markdown = self.workspace.host.loader("markdown")
         settings = replace(
             self.workspace.settings.space(NAME),
             sources=tuple(source for source in self.settings.sources if (root / source).exists()),
             chunker=Part(name="heading", options={"levels": [1, 2]}),
-            loaders={},
-            include=(),
+            loaders={ending: Part(name="markdown") for ending in sorted(markdown.suffixes)},
+            include=tuple(f"*{ending}" for ending in sorted(markdown.suffixes)),
             exclude=(),
         )
-        return LibrarianSpace(self.workspace, NAME, settings)
+        return self.workspace.private_space(
+            NAME,
+            settings,
+            directory=NAME,
+            hint=f"there is no knowledge base yet: run '{REBUILD}'",
+        )
 
     def rebuild(
         self, *, full: bool = False, may_empty: bool = True, progress: Progress | None = None
@@ -206,8 +196,6 @@ class KnowledgeBase:
         """The generation that answers, whole and not empty."""
         try:
             snapshot = self.space.snapshot()
-        except NotIndexedError:
-            raise NotIndexedError(f"there is no knowledge base yet: run '{REBUILD}'") from None
         except StoreDamagedError as error:
             what = str(error).partition(": index again")[0]
             message = f"the knowledge base {what}: run '{REBUILD}'"
@@ -293,7 +281,7 @@ def named_spaces(workspace: Workspace, config: Path | None = None) -> Mapping[st
         ConfigError: A setting is wrong.
     """
     base = KnowledgeBase(workspace, load_librarian_settings(workspace.root, config=config))
-    return {NAME: base.space} if current_generation(base.space.directory) else {}
+    return {NAME: base.space} if base.space.generation else {}
 
 
 def _shortened(query: str, limit: int = 80) -> str:

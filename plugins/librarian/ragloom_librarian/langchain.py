@@ -7,7 +7,7 @@ import os
 import threading
 from typing import TYPE_CHECKING
 
-from ragloom import Hit, MissingDependencyError, PluginHost, Space, Workspace
+from ragloom import Hit, MissingDependencyError, Mode, PluginHost, Space, Workspace
 
 try:
     from langchain_core.documents import Document
@@ -31,7 +31,7 @@ class RagloomRetriever(BaseRetriever):
     """Passages of an index as LangChain documents, best first; none where nothing is relevant.
 
     ``page_content`` is the passage, an exact slice of its file; ``metadata`` holds ``source`` (the path),
-    ``start_line`` and ``end_line``, ``headings``, ``relevance`` (0 to 1), ``score`` and ``stale``, and
+    ``start_line`` and ``end_line``, ``headings``, ``relevance`` (0 to 1), ``score``, and
     under ``document`` what the file says of itself. ``id`` is the chunk's.
 
     Attributes:
@@ -44,7 +44,7 @@ class RagloomRetriever(BaseRetriever):
     space: Space
     top_k: int | None = None
     min_relevance: float | None = None
-    mode: str | None = None
+    mode: Mode | None = None
 
     _lock: threading.Lock = PrivateAttr(default_factory=threading.Lock)
 
@@ -58,7 +58,7 @@ class RagloomRetriever(BaseRetriever):
         host: PluginHost | None = None,
         top_k: int | None = None,
         min_relevance: float | None = None,
-        mode: str | None = None,
+        mode: Mode | None = None,
     ) -> RagloomRetriever:
         """A retriever for a space of the workspace at ``path``.
 
@@ -110,7 +110,6 @@ def _document(hit: Hit) -> Document:
             "headings": list(chunk.headings),
             "relevance": hit.relevance,
             "score": hit.score,
-            "stale": hit.stale,
             "document": dict(chunk.metadata),
         },
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
 from ragloom import ConfigError, SourceError
-from ragloom.text.decoding import decode
+from ragloom.text import decode
 from ragloom_librarian.documents import RetrievedDocument
 
 __all__ = ["manual_files", "merge_context"]

@@ -11,9 +11,7 @@ from threading import TIMEOUT_MAX
 from typing import cast
 
 from ragloom import ConfigError, Json
-from ragloom.config import CONFIG_NAME
-from ragloom.config.spelling import did_you_mean
-from ragloom.config.yaml_file import YamlFile, read_yaml
+from ragloom.config import CONFIG_NAME, YamlFile, did_you_mean, read_yaml
 
 __all__ = ["LibrarianSettings", "load_librarian_settings"]
 

@@ -6,7 +6,7 @@ import asyncio
 import os
 import threading
 
-from ragloom import Hit, MissingDependencyError, PluginHost, Space, Workspace
+from ragloom import Hit, MissingDependencyError, Mode, PluginHost, Space, Workspace
 
 try:
     from llama_index.core.retrievers import BaseRetriever
@@ -32,7 +32,7 @@ class RagloomRetriever(BaseRetriever):
 
     A node's text is the passage, an exact slice of its file from ``start_char_idx`` to
     ``end_char_idx``; its score is the relevance, 0 to 1. The metadata holds ``file_path``, ``start_line``
-    and ``end_line``, which the model is shown, and ``headings`` and ``stale``, which it is not.
+    and ``end_line``, which the model is shown, and ``headings``, which it is not.
 
     Args:
         space: The index.
@@ -47,7 +47,7 @@ class RagloomRetriever(BaseRetriever):
         *,
         top_k: int | None = None,
         min_relevance: float | None = None,
-        mode: str | None = None,
+        mode: Mode | None = None,
     ) -> None:
         super().__init__()
         self._space = space
@@ -66,7 +66,7 @@ class RagloomRetriever(BaseRetriever):
         host: PluginHost | None = None,
         top_k: int | None = None,
         min_relevance: float | None = None,
-        mode: str | None = None,
+        mode: Mode | None = None,
     ) -> RagloomRetriever:
         """A retriever for a space of the workspace at ``path``.
 
@@ -103,7 +103,6 @@ def _node(hit: Hit) -> NodeWithScore:
         "start_line": chunk.lines.start,
         "end_line": chunk.lines.end,
         "headings": list(chunk.headings),
-        "stale": hit.stale,
     }
     hidden = sorted(set(metadata) - _FOR_THE_MODEL)
     node = TextNode(

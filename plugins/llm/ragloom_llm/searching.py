@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from ragloom import ConfigError, Context, Space, Workspace
-from ragloom.config.spelling import did_you_mean
-from ragloom.context.citations import citation_of
-from ragloom.space_group import holder, search, together
+from ragloom import ConfigError, Context, Query, Space, SpaceGroup, Workspace
+from ragloom.config import did_you_mean
 
 if TYPE_CHECKING:
     from llm import Fragment
@@ -20,7 +17,6 @@ __all__ = ["fragment", "rag_search"]
 
 _MOST = 50
 _DEFAULT = 5
-_HALF = re.compile("[\ud800-\udfff]")
 _SHOWN = 60  # characters of a wrong argument
 
 
@@ -74,17 +70,13 @@ def _short(value: object) -> str:
 
 
 def _answer(query: str, name: str, top_k: int | None) -> str:
-    if _HALF.search(query):
-        raise ConfigError("query holds half of a character (a lone surrogate): give whole ones")
-    with together(_spaces(Workspace.open(), name)) as spaces:
-        result = search(spaces, query, top_k=top_k)
-        citations = tuple(
-            citation_of(hit, (holder(spaces, hit) or spaces[0]).workspace.root)
-            for hit in result.hits
-        )
-        context = Context(citations=citations, hits=result.hits, reason=result.reason)
+    asked = Query(query, top_k=top_k)
+    workspace = Workspace.open()
+    with SpaceGroup(_spaces(workspace, name)) as group:
+        result = group.search(asked)
+        context = Context(citations=group.citations(result), hits=result.hits, reason=result.reason)
         # The same text as the agents' own rag_search: its formatter is found by name, as any other.
-        return spaces[0].workspace.host.formatter("results").render(context)
+        return workspace.host.formatter("results").render(context)
 
 
 def _spaces(workspace: Workspace, name: str) -> list[Space]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ragloom import hookimpl
-from ragloom.hookspecs import CommandSpec
+from ragloom import CommandSpec, hookimpl
 
 __all__ = ["ragloom_commands"]
 

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ragloom import MissingDependencyError, RagloomError, Space
+from ragloom import MissingDependencyError, RagloomError, Space, watch_spaces
 from ragloom.cli import Command, Session
-from ragloom.config.spelling import counted
-from ragloom.watch import watch
+from ragloom.config import counted
 
 if TYPE_CHECKING:
     from ragloom_mcp.shelf import Shelf
@@ -107,7 +106,7 @@ def _watched(session: Session, choose: Callable[[], Shelf]) -> Iterator[None]:
         return [shelf.space(name) for name in shelf.names()]
 
     def run() -> None:
-        for name, found in watch(spaces, Space.index, wait=over.wait):
+        for name, found in watch_spaces(spaces, Space.index, wait=over.wait):
             if isinstance(found, Exception):
                 session.warn(f"{name}: not up to date: {found}")
                 continue

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
 import re
 from dataclasses import dataclass
-from pathlib import Path
 
-from ragloom import Source, SourceError, Space
-from ragloom.sources.discovery import read_regular, resolve_roots
-from ragloom.sources.loading import load_document, loader_for
-from ragloom.sources.screening import is_secret
+from ragloom import SourceError, Space
 
 __all__ = ["LINES_AT_ONCE", "Excerpt", "excerpt"]
 
@@ -57,19 +51,7 @@ def excerpt(space: Space, path: str, start_line: int = 1, end_line: int | None =
     entry = space.snapshot().files.get(path)
     if entry is None:
         raise SourceError(f"{path!r} is not an indexed file of {space.name!r}")
-    root = space.workspace.root
-    try:
-        real = Path(os.path.realpath(root / path, strict=True))
-        allowed = [place.path for place in resolve_roots(space.settings.sources, root)]
-        if not any(real == place or place in real.parents for place in allowed):
-            raise SourceError(f"{path!r} leads outside the sources of {space.name!r}")
-        if is_secret(real.name):
-            raise SourceError(f"{path!r} looks like a secret and is not shown")
-        content = read_regular(real)
-    except OSError as error:
-        raise SourceError(f"{path!r} cannot be read: {error.strerror or error}") from error
-    loader = loader_for(path, space.loaders)
-    document = load_document(Source(uri=path, path=real), content, loader)
+    document = space.read(path)
     lines = _LINE.findall(document.text if document.extracted else document.prefix + document.text)
     last = min(len(lines), start_line + LINES_AT_ONCE - 1)
     if end_line is not None:
@@ -84,5 +66,5 @@ def excerpt(space: Space, path: str, start_line: int = 1, end_line: int | None =
         start_line=start_line,
         end_line=last,
         lines=len(lines),
-        changed=hashlib.sha256(content).hexdigest() != entry.content_hash,
+        changed=document.content_hash != entry.content_hash,
     )

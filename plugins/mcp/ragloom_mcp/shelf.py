@@ -8,9 +8,8 @@ from pathlib import Path
 from threading import Lock
 from typing import cast
 
-from ragloom import ConfigError, Space, Workspace
-from ragloom.config.spelling import did_you_mean
-from ragloom.space_group import share_models
+from ragloom import ConfigError, Space, SpaceGroup, Workspace
+from ragloom.config import did_you_mean
 
 __all__ = ["Shelf", "agent_shelf", "space_shelf", "workspace_shelf"]
 
@@ -67,7 +66,7 @@ class Shelf:
         with self._opening:
             if name not in self._opened:
                 self._opened[name] = self._open_space(name)
-                share_models([*self._opened.values()])
+                SpaceGroup(self._opened.values())  # each model is in memory once
             return self._opened[name]
 
 

@@ -10,15 +10,15 @@ from typing import cast
 from ragloom import (
     ConfigError,
     Context,
-    Hit,
     Json,
+    Query,
     RagloomError,
     SourceError,
     Space,
+    SpaceGroup,
 )
-from ragloom.config.spelling import counted
-from ragloom.context.citations import citation_of
-from ragloom.space_group import holder, search
+from ragloom.config import counted
+from ragloom.context import hit_json
 from ragloom_mcp.excerpts import LINES_AT_ONCE, excerpt
 from ragloom_mcp.shelf import Shelf
 
@@ -26,6 +26,7 @@ __all__ = ["TOOLS", "Answer", "Tool", "call"]
 
 _MOST_HITS = 50
 _MOST_LINES = 2**53  # what JSON keeps exactly
+_OF_A_HIT = ("path", "start_line", "end_line", "relevance", "headings", "text")
 _SHOWN = 120  # characters of a message, at its beginning and at its end
 
 
@@ -93,39 +94,22 @@ def _short(message: str) -> str:
 
 def _rag_search(shelf: Shelf, arguments: Mapping[str, Json]) -> Answer:
     spaces = shelf.spaces(cast("str", arguments.get("space", "")))
-    result = search(
-        spaces,
-        cast("str", arguments["query"]),
-        top_k=cast("int | None", arguments.get("top_k")),
-    )
-    holders = [holder(spaces, hit) or spaces[0] for hit in result.hits]
-    citations = tuple(
-        citation_of(hit, space.workspace.root)
-        for hit, space in zip(result.hits, holders, strict=True)
-    )
+    group = SpaceGroup(spaces)
+    query = Query(cast("str", arguments["query"]), top_k=cast("int | None", arguments.get("top_k")))
+    result = group.search(query)
     # The same text as the agents' own rag_search: its formatter is found by name, as any other.
-    formatter = spaces[0].workspace.host.formatter("results")
-    text = formatter.render(Context(citations=citations, hits=result.hits, reason=result.reason))
+    formatter = spaces[0].host.formatter("results")
+    found = Context(citations=group.citations(result), hits=result.hits, reason=result.reason)
+    text = formatter.render(found)
     structured: dict[str, Json] = {
         "space": result.space,
         "generation": result.generation,
         "reason": result.reason,
-        "hits": [_hit(hit, space) for hit, space in zip(result.hits, holders, strict=True)],
+        "hits": [
+            {"space": group.holder(hit).name, **hit_json(hit, *_OF_A_HIT)} for hit in result.hits
+        ],
     }
     return Answer(text=text, structured=structured)
-
-
-def _hit(hit: Hit, space: Space) -> dict[str, Json]:
-    chunk = hit.chunk
-    return {
-        "space": space.name,
-        "path": chunk.uri,
-        "start_line": chunk.lines.start,
-        "end_line": chunk.lines.end,
-        "relevance": round(hit.relevance, 6),
-        "headings": list(chunk.headings),
-        "text": chunk.text,
-    }
 
 
 def _list_spaces(shelf: Shelf, _arguments: Mapping[str, Json]) -> Answer:

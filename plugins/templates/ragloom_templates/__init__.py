@@ -17,9 +17,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ragloom import NoOptions, Provider, hookimpl
-from ragloom.hookspecs import CommandSpec, EvaluationSpec
-from ragloom.protocols import Chunker, Loader
+from ragloom import Chunker, CommandSpec, EvaluationSpec, Loader, NoOptions, Provider, hookimpl
 
 if TYPE_CHECKING:
     from ragloom_templates.library import TemplateLibrary

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ragloom.protocols import TokenCounter
-from ragloom.text.chunks import join_context
-from ragloom.text.splitting import (
+from ragloom import Chunk, Document, Json, Metadata, Piece, Span, TokenCounter
+from ragloom.text import (
     Atom,
     Budget,
     blank_line_starts,
+    join_context,
     line_starts_within,
     sentences,
     split_to_fit,
     stripped,
 )
-from ragloom.types import Chunk, Document, Json, Metadata, Piece, Span
 from ragloom_templates import HeadOptions
 from ragloom_templates.types import DOMAIN, METHODOLOGY
 

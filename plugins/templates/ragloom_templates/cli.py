@@ -19,7 +19,7 @@ from ragloom.cli import (
     print_table,
     print_text,
 )
-from ragloom.config.spelling import counted, did_you_mean
+from ragloom.config import counted, did_you_mean
 from ragloom_templates._command import (
     dirs_option,
     filter_options,

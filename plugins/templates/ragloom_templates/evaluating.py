@@ -8,10 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ragloom import Workspace
-from ragloom.errors import SourceError
-from ragloom.evaluation import Measurement
-from ragloom.indexing.indexer import Progress
+from ragloom import Measurement, Progress, SourceError, Workspace
 from ragloom_templates.library import TemplateLibrary
 
 __all__ = ["Answer", "Problem", "TemplateEvaluation", "evaluate", "measure", "read_problems"]

@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 
 import yaml
 
-from ragloom.config.yaml_file import compose
-from ragloom.errors import SourceError
-from ragloom.types import Json
+from ragloom import Json, SourceError
+from ragloom.config import compose
 
 __all__ = ["FrontMatter", "FrontMatterError", "split_front_matter"]
 

@@ -7,23 +7,31 @@ import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from hashlib import blake2b
 from importlib.resources import files
 from pathlib import Path, PurePosixPath
 from typing import Self
 
-from ragloom import Condition, NotIndexedError, RagloomError, SourceError, Workspace
-from ragloom.indexing.indexer import Progress
-from ragloom.retrieval.relevance import check_gate
-from ragloom.snapshot import Snapshot, current_generation, keep_aside
-from ragloom.sources.discovery import Found
-from ragloom.stores.atomic import replace_file
-from ragloom.text.decoding import decode
-from ragloom.types import FailedFile, IndexReport, Metadata
+from ragloom import (
+    Condition,
+    FailedFile,
+    IndexReport,
+    Metadata,
+    NotIndexedError,
+    Progress,
+    Query,
+    RagloomError,
+    Snapshot,
+    SourceError,
+    Workspace,
+)
+from ragloom.stores import quarantine, replace_file
+from ragloom.text import decode
 from ragloom_templates.matching import Index
 from ragloom_templates.parsing import parse
 from ragloom_templates.settings import FALLBACK, TemplateSettings, read_settings
-from ragloom_templates.space import TemplateSpace, identify
+from ragloom_templates.space import identify, template_space
 from ragloom_templates.types import Template, TemplateMatch
 
 __all__ = ["FALLBACK_SCORE", "TemplateLibrary"]
@@ -64,10 +72,12 @@ class TemplateLibrary:
         self.dirs = tuple(self._relative(folder) for folder in dirs or self.settings.dirs)
         self.skipped: Sequence[FailedFile] = ()
         """The files that the last run could not read, and why."""
-        self.space = TemplateSpace(
-            self.workspace, _name_of(self.dirs), sources=(), head=self.settings.weights
+        self._removed: set[str] = set()
+        self.space = template_space(
+            self.workspace, _name_of(self.dirs), self.settings.weights, self._removed
         )
-        self._added, self.space.left_out = self._read_changes()
+        self._added: list[str] = []
+        self._read_changes()
         self._index: Index | None = None
         self._ids: Mapping[str, str] = {}
 
@@ -98,17 +108,12 @@ class TemplateLibrary:
 
     def refresh(self, *, progress: Progress | None = None) -> IndexReport:
         """As :meth:`index`, with all that the run did."""
-        self.space.set_sources(self._sources())
+        self.set_sources()
         report = self.space.index(progress=progress)
         self.skipped = report.failed
         for failed in report.failed:
             _log.warning("%s: skipped: %s", failed.path, failed.error)
         return report
-
-    def walk(self) -> Iterator[Found]:
-        """The files of the library as they are now, read or not; what was removed is left out."""
-        self.space.set_sources(self._sources())
-        return self.space.walk()
 
     def search(
         self,
@@ -179,7 +184,8 @@ class TemplateLibrary:
             )
         if not query.strip():
             return []
-        least = check_gate(self.settings.threshold if threshold is None else threshold)
+        Query(query, min_relevance=threshold)  # refuses what is no threshold
+        least = self.settings.threshold if threshold is None else threshold
         most = self.settings.top_k if top_k is None else top_k
         names = {uri: name for name, uri in self._ids.items()}
         found: list[TemplateMatch] = []
@@ -219,7 +225,7 @@ class TemplateLibrary:
             raise SourceError(f"{path}: {error}") from error
         uri = self._relative(file)
         with self._changing():
-            self.space.left_out.discard(uri)
+            self._removed.discard(uri)
             inside = any(_is_below(uri, folder) for folder in self.dirs)
             if not inside and uri not in self._added:
                 self._added.append(uri)
@@ -247,7 +253,7 @@ class TemplateLibrary:
             if uri in self._added:
                 self._added.remove(uri)
             else:
-                self.space.left_out.add(uri)
+                self._removed.add(uri)
             self.refresh()
 
     def get(self, template_id: str) -> Template | None:
@@ -256,7 +262,7 @@ class TemplateLibrary:
 
     def is_ready(self) -> bool:
         """Whether templates are indexed."""
-        return current_generation(self.space.directory) > 0 and bool(self._identified())
+        return self.space.generation > 0 and bool(self._identified())
 
     def _identified(self) -> Mapping[str, str]:
         """Ids to uris; nothing where nothing is indexed."""
@@ -287,8 +293,8 @@ class TemplateLibrary:
             return None
         return _template(template_id, parsed.metadata, text[parsed.start :], path)
 
-    def _sources(self) -> list[str]:
-        """The folders and files that exist."""
+    def set_sources(self) -> None:
+        """Walk the folders and files that exist now."""
         root = self.workspace.root
         gone = [uri for uri in self._added if not (root / uri).is_file()]
         for uri in gone:
@@ -297,7 +303,8 @@ class TemplateLibrary:
                 uri,
                 uri,
             )
-        return [uri for uri in (*self.dirs, *self._added) if (root / uri).exists()]
+        sources = tuple(uri for uri in (*self.dirs, *self._added) if (root / uri).exists())
+        self.space.settings = replace(self.space.settings, sources=sources)
 
     def _relative(self, path: str | os.PathLike[str]) -> str:
         """A place as uris name it: relative to the workspace, its links followed."""
@@ -305,34 +312,40 @@ class TemplateLibrary:
         absolute = os.path.realpath(self.workspace.root / os.path.expanduser(path))  # noqa: PTH111
         return os.path.relpath(absolute, self.workspace.root).replace(os.sep, "/")
 
-    def _read_changes(self) -> tuple[list[str], set[str]]:
-        """What was added and what was left out, in earlier calls."""
+    def _read_changes(self) -> None:
+        """Take over what earlier calls added and removed."""
         file = self.space.directory / _CHANGES
         try:
             kept = json.loads(file.read_bytes())
-            return list(map(str, kept["added"])), set(map(str, kept["left_out"]))
+            added, removed = map(str, kept["added"]), set(map(str, kept["left_out"]))
         except FileNotFoundError:
-            return [], set()
+            return
         except (ValueError, TypeError, KeyError, RecursionError) as error:
-            aside = keep_aside(file)
-            _log.warning("%s is damaged (%s): kept as %s; add and remove again", file, error, aside)
-            return [], set()
+            moved = quarantine(file)
+            _log.warning(
+                "%s is damaged (%s): moved to %s; add and remove again", file, error, moved
+            )
+            return
+        self._added.extend(added)
+        self._removed |= removed
 
     @contextmanager
     def _changing(self) -> Iterator[None]:
         """Keep for good what the block adds and leaves out; nothing of it where the block fails."""
-        before = list(self._added), set(self.space.left_out)
+        added, removed = list(self._added), set(self._removed)
         try:
             yield
         except BaseException:
-            self._added, self.space.left_out = before
+            self._added[:] = added
+            self._removed.clear()
+            self._removed |= removed
             raise
         self._write_changes()
 
     def _write_changes(self) -> None:
         path = self.space.directory / _CHANGES
         path.parent.mkdir(parents=True, exist_ok=True)
-        kept = {"added": self._added, "left_out": sorted(self.space.left_out)}
+        kept = {"added": self._added, "left_out": sorted(self._removed)}
         replace_file(path, json.dumps(kept))
 
     # Last in the class: below it, `list` would be this method in every annotation.

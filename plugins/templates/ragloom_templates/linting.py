@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from typing import Literal, TypeAlias
 
 from ragloom import SourceError
-from ragloom.text.decoding import decode
+from ragloom.text import decode
 from ragloom_templates.front_matter import FrontMatterError
 from ragloom_templates.library import TemplateLibrary
 from ragloom_templates.parsing import PATTERN_FILE, Parsed, parse, path_without_ending
@@ -46,7 +46,8 @@ def lint(library: TemplateLibrary) -> list[Finding]:
     """
     findings: list[Finding] = []
     places: dict[str, list[str]] = {}
-    for found in library.walk():
+    library.set_sources()
+    for found in library.space.walk():
         uri = found.source.uri
         if found.status is None:
             problem = found.problem or found.left_out

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hashlib import sha256
 from pathlib import PurePosixPath
 
-from ragloom.text.decoding import decode
-from ragloom.types import Document, Source
+from ragloom import Document, Source
+from ragloom.text import decode
 from ragloom_templates.parsing import parse
 
 __all__ = ["TemplateLoader"]

@@ -11,10 +11,8 @@ from math import log, log1p, tanh
 import numpy as np
 import numpy.typing as npt
 
-from ragloom.protocols import Embedder
-from ragloom.snapshot import Snapshot
-from ragloom.text.chunks import embedded_text
-from ragloom.types import Condition
+from ragloom import Condition, Embedder, Snapshot
+from ragloom.text import embedded_text
 from ragloom_templates.chunker import head_of_problem, is_lead
 
 __all__ = ["CURVE", "Curve", "Fit", "Index", "Weights", "strength_of"]

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from ragloom.errors import SourceError
-from ragloom.types import Json, Metadata
+from ragloom import Json, Metadata, SourceError
 from ragloom_templates.front_matter import FrontMatter, split_front_matter
 from ragloom_templates.types import COMPLEXITY, DOMAIN, METHODOLOGY
 

@@ -6,10 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TypeVar
 
-from ragloom.config import Settings, user_path
-from ragloom.config.spelling import did_you_mean
-from ragloom.errors import ConfigError
-from ragloom.types import Json
+from ragloom import ConfigError, Json
+from ragloom.config import Settings, did_you_mean, user_path
 
 __all__ = ["DEFAULT_DIRS", "FALLBACK", "TemplateSettings", "read_settings"]
 

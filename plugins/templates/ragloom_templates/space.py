@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from functools import cached_property
-from pathlib import Path, PurePosixPath
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import PurePosixPath
 
-from ragloom import Loader, Workspace
+from ragloom import Json, Space, Workspace
 from ragloom.config import Part, SpaceSettings
-from ragloom.sources.discovery import Found
-from ragloom.types import Json
-from ragloom.workspace import Space
 from ragloom_templates.parsing import PATTERN_FILE, SKILL_FILE, path_without_ending
 
-__all__ = ["TemplateSpace", "identify"]
+__all__ = ["identify", "template_space"]
 
 _ENDING = ".md"
 _NO_TEMPLATES = (
@@ -29,75 +24,59 @@ _NO_TEMPLATES = (
 """What lies about in any repository and is no template."""
 
 
-class TemplateSpace(Space):
-    """A space whose parts are this plugin's loader and chunker, with a folder beside other spaces.
+def template_space(
+    workspace: Workspace, name: str, head: Mapping[str, Json], removed: Collection[str]
+) -> Space:
+    """The index of a library: this plugin's loader and chunker, with a folder beside other spaces.
 
     Args:
         workspace: Where the state is kept; its settings name the embedder and the store.
         name: Of the library.
-        sources: Folders and files, relative to the workspace.
         head: The options of the chunker ``template``.
+        removed: Uris of templates that do not belong to the library any more; read at every walk.
     """
+    defaults = workspace.settings.defaults
+    settings = SpaceSettings(
+        sources=(),
+        include=(f"*{_ENDING}",),
+        exclude=_NO_TEMPLATES,
+        loaders={_ENDING: Part(name="template")},
+        chunker=Part(
+            name="template", options=head, places=workspace.settings.places("templates.weights")
+        ),
+        embedder=defaults.embedder,
+        store=defaults.store,
+        min_relevance=0.0,
+    )
+    return workspace.private_space(
+        name,
+        settings,
+        directory=f"templates/{name}",
+        select=lambda uris: templates_among([uri for uri in uris if uri not in removed]),
+    )
 
-    def __init__(
-        self,
-        workspace: Workspace,
-        name: str,
-        *,
-        sources: Sequence[str],
-        head: Mapping[str, Json],
-    ) -> None:
-        defaults = workspace.settings.defaults
-        settings = SpaceSettings(
-            sources=tuple(sources),
-            exclude=_NO_TEMPLATES,
-            loaders={_ENDING: Part(name="template")},
-            chunker=Part(
-                name="template", options=head, places=workspace.settings.places("templates.weights")
-            ),
-            embedder=defaults.embedder,
-            store=defaults.store,
-            min_relevance=0.0,
-        )
-        super().__init__(workspace, name, settings)
-        self.left_out: set[str] = set()
-        """Uris of templates that do not belong to the library any more."""
 
-    def set_sources(self, sources: Sequence[str]) -> None:
-        """Walk these folders and files from now on."""
-        self.settings = replace(self.settings, sources=tuple(sources))
+def templates_among(uris: Sequence[str]) -> list[str]:
+    """The templates among files, without what belongs to one.
 
-    @property
-    def directory(self) -> Path:
-        """Apart from ``spaces/``: ``ragloom index`` must not cut templates with another chunker."""
-        return self.workspace.state / "templates" / self.name
+    All that lies below a folder with a ``SKILL.md`` is material of that skill, and what lies beside a
+    ``system.md`` belongs to that pattern.
+    """
+    folders: dict[str, set[str]] = {SKILL_FILE: set(), PATTERN_FILE: set()}
+    for folder, name in map(_split, uris):
+        if name in folders:
+            folders[name].add(folder)
+    skills = _outermost(folders[SKILL_FILE])
 
-    @cached_property
-    def loaders(self) -> Mapping[str, Loader]:
-        """The loader ``template``, for ``.md`` alone."""
-        return {_ENDING: self.workspace.host.loader("template")}
+    def is_template(uri: str) -> bool:
+        folder, name = _split(uri)
+        if name == SKILL_FILE and folder in skills:
+            return True
+        if _has_ancestor(folder, skills):
+            return False
+        return name == PATTERN_FILE or folder not in folders[PATTERN_FILE]
 
-    def walk(self) -> Iterator[Found]:
-        """The templates, without what belongs to one.
-
-        All that lies below a folder with a ``SKILL.md`` is material of that skill, and what lies
-        beside a ``system.md`` belongs to that pattern.
-        """
-        found = [item for item in super().walk() if item.source.uri not in self.left_out]
-        folders: dict[str, set[str]] = {SKILL_FILE: set(), PATTERN_FILE: set()}
-        for item in found:
-            folder, name = _split(item.source.uri)
-            if name in folders and item.status is not None:
-                folders[name].add(folder)
-        skills = _outermost(folders[SKILL_FILE])
-        for item in found:
-            folder, name = _split(item.source.uri)
-            if name != SKILL_FILE or folder not in skills:
-                if _has_ancestor(folder, skills):
-                    continue
-                if name != PATTERN_FILE and folder in folders[PATTERN_FILE]:
-                    continue
-            yield item
+    return list(filter(is_template, uris))
 
 
 def _split(uri: str) -> tuple[str, str]:

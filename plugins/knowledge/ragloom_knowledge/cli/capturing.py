@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from ragloom.cli import Command, Session, json_option, print_json, progress
-from ragloom.config.spelling import counted
+from ragloom.config import counted
 from ragloom_knowledge.cli._common import labels, opened_base
 from ragloom_knowledge.types import CHECKPOINTS, KINDS, LessonError
 

@@ -18,7 +18,7 @@ from ragloom.cli import (
     print_text,
     progress,
 )
-from ragloom.config.spelling import counted
+from ragloom.config import counted
 from ragloom_knowledge.cli._common import opened_base
 from ragloom_knowledge.types import FIELDS_OF_KIND
 

@@ -1,0 +1,65 @@
+"""Fusing the cosines and the BM25 scores of the candidates into one score."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ragloom.types import Mode
+
+__all__ = ["DENSE_WEIGHT", "fuse"]
+
+DENSE_WEIGHT = 0.55
+"""Of the convex combination; measured in ``benchmarks/README.md``."""
+
+_RANK_OFFSET = 60  # as its authors found it
+
+
+def fuse(
+    cosine: npt.NDArray[np.float32], lexical: npt.NDArray[np.float32], mode: Mode
+) -> npt.NDArray[np.float64]:
+    """``(n,)`` float64, 0 to 1: what orders the candidates.
+
+    Args:
+        cosine: ``(n,)``; NaN where no embedding was compared.
+        lexical: ``(n,)`` BM25; NaN where the chunk shares no word with the query.
+        mode: ``rrf`` for reciprocal ranks; a convex combination otherwise.
+    """
+    return _reciprocal_ranks(cosine, lexical) if mode == "rrf" else _combined(cosine, lexical)
+
+
+def _combined(
+    cosine: npt.NDArray[np.float32], lexical: npt.NDArray[np.float32]
+) -> npt.NDArray[np.float64]:
+    """A convex combination of the two scores, each scaled to 0..1 over the candidates.
+
+    Fox and Shaw's CombSUM over min-max normalised scores ("Combination of Multiple Searches", 1993),
+    weighted as Bruch, Gai and Ingber found better than ranks ("An Analysis of Fusion Functions for
+    Hybrid Retrieval", 2023). A chunk that shares no word with the query has a lexical score of 0.
+    """
+    words = _scaled(np.append(lexical, np.float32(0)))[:-1]
+    if np.isnan(cosine).all():
+        return words
+    meaning = _scaled(cosine)
+    if np.isnan(lexical).all():
+        return meaning
+    return DENSE_WEIGHT * meaning + (1 - DENSE_WEIGHT) * words
+
+
+def _reciprocal_ranks(
+    cosine: npt.NDArray[np.float32], lexical: npt.NDArray[np.float32]
+) -> npt.NDArray[np.float64]:
+    """The sum of 1 / (60 + rank) over the lists that hold a chunk (Cormack, Clarke and Buettcher, 2009)."""
+    total = np.zeros(len(cosine))
+    for scores in (cosine, lexical):
+        order = np.argsort(-np.nan_to_num(scores, nan=-np.inf), kind="stable")
+        ranks = np.empty(len(scores))
+        ranks[order] = np.arange(1, len(scores) + 1)
+        total += np.where(np.isnan(scores), 0.0, 1 / (_RANK_OFFSET + ranks))
+    return total
+
+
+def _scaled(scores: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
+    filled = np.nan_to_num(scores.astype(np.float64), nan=0.0)
+    low, high = filled.min(), filled.max()
+    return (filled - low) / (high - low) if high > low else np.ones(len(filled))

@@ -1,0 +1,223 @@
+"""What can be searched: one space, or several as one."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from ragloom.audit import AuditLog
+from ragloom.config.settings import SpaceSettings
+from ragloom.context.packing import Strategy, build_context
+from ragloom.errors import ConfigError, RagloomError
+from ragloom.protocols import Embeddings, Formatter, TokenCounter
+from ragloom.retrieval.freshness import text_of
+from ragloom.retrieval.query import Query
+from ragloom.snapshot import Snapshot
+from ragloom.types import Condition, Context, Hit, Mode, SearchResult
+
+__all__ = ["Member", "Searchable", "holder"]
+
+_POOL = 4  # hits to choose from, for each one wanted, where they should differ
+
+
+class Member(Protocol):
+    """A space that answers."""
+
+    @property
+    def name(self) -> str:
+        """Of the space."""
+
+    @property
+    def settings(self) -> SpaceSettings:
+        """How it is made and searched."""
+
+    @property
+    def root(self) -> Path:
+        """The folder that uris are relative to."""
+
+    @property
+    def formatter(self) -> Formatter:
+        """Writes a context as text."""
+
+    def snapshot(self) -> Snapshot:
+        """The generation that answers."""
+
+
+class Searchable(ABC):
+    """Searches, and packs what it finds; every search is written to the audit log."""
+
+    @property
+    @abstractmethod
+    def members(self) -> Sequence[Member]:
+        """The spaces."""
+
+    @property
+    @abstractmethod
+    def audit(self) -> AuditLog:
+        """Where every search is written down."""
+
+    @abstractmethod
+    def answer(self, query: Query) -> SearchResult:
+        """The result of a query, without a line in the audit log."""
+
+    def search(
+        self,
+        query: Query | str,
+        *,
+        top_k: int | None = None,
+        min_relevance: float | None = None,
+        mode: Mode | None = None,
+        where: Sequence[Condition | str] = (),
+    ) -> SearchResult:
+        """Search the index as it is; ``index`` brings it up to date.
+
+        Args:
+            query: The question or words; or a whole :class:`ragloom.Query`, with none of the others.
+            top_k: Maximum number of hits.
+            min_relevance: Hits below it, 0 to 1, are not shown.
+            mode: ``hybrid``, ``rrf``, ``dense`` or ``lexical``.
+            where: Conditions that every hit passes, such as ``"path under docs"``.
+
+        Raises:
+            ConfigError: A value is unknown or out of range.
+            NotIndexedError: Nothing is indexed yet, or with another model.
+        """
+        asked = _query(query, top_k, min_relevance, mode, where)
+        started = time.perf_counter()
+        result = self.answer(asked)
+        self.audit.record(
+            "search",
+            result.query,
+            space=result.space,
+            generation=result.generation,
+            hits=result.hits,
+            seconds=time.perf_counter() - started,
+            reason=result.reason,
+        )
+        return result
+
+    def context(
+        self,
+        query: Query | str,
+        *,
+        max_tokens: int = 4000,
+        strategy: Strategy = "relevance",
+        top_k: int | None = None,
+        min_relevance: float | None = None,
+        mode: Mode | None = None,
+        where: Sequence[Condition | str] = (),
+        formatter: Formatter | None = None,
+        counter: TokenCounter | None = None,
+        provider: str | None = None,
+    ) -> Context:
+        """Search the index as it is, and pack the hits into a budget.
+
+        Args:
+            query: As for :meth:`search`, like the arguments that are not described here.
+            max_tokens: Maximum number of tokens of the context's text, counted by ``counter``.
+            strategy: ``relevance``, ``recency`` or ``diversity``; see
+                :func:`ragloom.context.build_context`. Diversity chooses among more hits.
+            top_k: Maximum number of hits.
+            min_relevance: The gate.
+            mode: The mode.
+            where: Conditions.
+            formatter: Writes the passages; by default the one that the settings name.
+            counter: Counts the tokens; see :func:`ragloom.context.build_context`.
+            provider: Who is shown the context, for the audit log.
+
+        Raises:
+            ConfigError: A value is unknown or out of range.
+            NotIndexedError: Nothing is indexed yet, or with another model.
+        """
+        asked = _query(query, top_k, min_relevance, mode, where)
+        started = time.perf_counter()
+        members = self.members
+        limit = asked.top_k
+        if limit is None:
+            limit = max(member.settings.top_k for member in members)
+        varied = strategy == "diversity"
+        result = self.answer(replace(asked, top_k=limit * _POOL if varied else limit))
+        root = members[0].root
+        packed = build_context(
+            result.hits,
+            max_tokens=max_tokens,
+            strategy=strategy,
+            counter=counter,
+            formatter=formatter or members[0].formatter,
+            read_text=lambda uri: text_of(root / uri),
+            root=root,
+            modified=_modified(members, result.hits) if strategy == "recency" else None,
+            vectors=_vectors(members, result.hits) if varied else None,
+            limit=limit,
+            reason=result.reason,
+        )
+        self.audit.record(
+            "context",
+            result.query,
+            space=result.space,
+            generation=result.generation,
+            hits=packed.hits,
+            seconds=time.perf_counter() - started,
+            reason=packed.reason,
+            sources=len(packed.citations),
+            tokens=packed.tokens,
+            provider=provider,
+        )
+        return packed
+
+
+def holder(members: Sequence[Member], hit: Hit) -> Member | None:
+    """The first space whose index holds a hit; None where another run has just removed it."""
+    for member in members:
+        with suppress(RagloomError):
+            if hit.chunk.id in member.snapshot().row_of_id:
+                return member
+    return None
+
+
+def _query(
+    query: Query | str,
+    top_k: int | None,
+    min_relevance: float | None,
+    mode: Mode | None,
+    where: Sequence[Condition | str],
+) -> Query:
+    if isinstance(query, str):
+        return Query(query, top_k=top_k, min_relevance=min_relevance, mode=mode, where=where)
+    if (top_k, min_relevance, mode, where) != (None, None, None, ()):
+        raise ConfigError(
+            "a Query says everything: give top_k, min_relevance, mode and where in it"
+        )
+    return query
+
+
+def _modified(members: Sequence[Member], hits: Sequence[Hit]) -> Mapping[str, float]:
+    """When each file was modified, by uri; another run may have removed it in between."""
+    found: dict[str, float] = {}
+    uris = {hit.chunk.uri for hit in hits}
+    for member in members:
+        with suppress(RagloomError):
+            files = member.snapshot().files
+            found |= {uri: files[uri].modified for uri in uris & files.keys()}
+    return found
+
+
+def _vectors(members: Sequence[Member], hits: Sequence[Hit]) -> Embeddings | None:
+    """``(hits, d)``; None where one is not to be had, or is another model's."""
+    rows: list[Embeddings] = []
+    models: set[str] = set()
+    for hit in hits:
+        member = holder(members, hit)
+        if member is None:
+            return None
+        snapshot = member.snapshot()
+        models.add(snapshot.meta.embedder)
+        rows.append(snapshot.vectors[snapshot.row_of_id[hit.chunk.id]])
+    return np.stack(rows) if rows and len(models) == 1 else None
