@@ -48,6 +48,7 @@ class Components:
     def use_embedder_of(self, other: Components) -> None:
         """Share the model of ``other``, so that it is in memory once."""
         self._model = other
+        self.__dict__.pop("embedder", None)
 
     @cached_property
     def embedder(self) -> Embedder:

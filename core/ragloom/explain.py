@@ -121,7 +121,7 @@ def explain(
             verdict=words[verdict],
         )
 
-    head = list(islice(judgement.candidates, 2 * top_k))
+    head = list(islice(judgement.candidates, min(2 * top_k, len(ranking.rows))))
     if max_tokens is not None:
         shown = [item.hit for item in head if item.verdict == "shown"]
         omitted = _omitted(shown, components, max_tokens)

@@ -25,7 +25,7 @@ def files(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def make_space(files: Path, make_plugin: MakePlugin) -> MakeSpace:
-    """A function that opens the space ``notes`` over all files, as a fresh process would."""
+    """A function that opens the space ``notes`` or another one over all files, as a fresh process would."""
     pytest.importorskip("markdown_it")
     import ragloom_formats
     import ragloom_local
@@ -35,6 +35,7 @@ def make_space(files: Path, make_plugin: MakePlugin) -> MakeSpace:
 
     def make(
         *,
+        name: str = "notes",
         store: str = "sqlite",
         store_options: dict[str, object] | None = None,
         embedder: Callable[[HashingOptions], HashingEmbedder] = HashingEmbedder,
@@ -60,6 +61,6 @@ def make_space(files: Path, make_plugin: MakePlugin) -> MakeSpace:
             **settings,
         )
         workspace = Workspace(files, settings=Settings(defaults=chosen), host=host)
-        return workspace.space("notes")
+        return workspace.space(name)
 
     return make

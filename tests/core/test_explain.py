@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ragloom import Space
-from ragloom.explain import explain
+from ragloom import Query, Space
 
 MakeSpace = Callable[..., Space]
 
@@ -28,7 +27,7 @@ def space(files: Path, make_space: MakeSpace) -> Space:
 
 
 def test_each_hit_says_what_speaks_for_it(space: Space) -> None:
-    told = explain(space, "log errors", min_relevance=0.0, top_k=1)
+    told = space.explain(Query("log errors", min_relevance=0.0, top_k=1))
 
     best, second = told.hits
     assert (best.hit.chunk.uri, best.rank, best.lexical_rank, best.verdict) == (
@@ -39,15 +38,15 @@ def test_each_hit_says_what_speaks_for_it(space: Space) -> None:
     )
     assert best.evidence == (1.0, 2)
     assert second.lexical_rank is None
-    assert second.verdict == "cut off: no more than 1 hit asked for"
+    assert second.verdict == "over the maximum of 1 hit"
     assert list(told.words) == ["log", "error"]
 
 
 def test_a_gate_is_named_with_both_numbers(space: Space) -> None:
-    told = explain(space, "log errors", min_relevance=1.0)
+    told = space.explain(Query("log errors", min_relevance=1.0))
 
-    assert told.hits[0].verdict.startswith("below the gate: relevance 0.")
-    assert told.hits[0].verdict.endswith(", 1.00 is asked for")
+    assert told.hits[0].verdict.startswith("below the minimum: relevance 0.")
+    assert told.hits[0].verdict.endswith(", minimum 1.00")
 
 
 @pytest.mark.parametrize(
@@ -60,13 +59,13 @@ def test_a_gate_is_named_with_both_numbers(space: Space) -> None:
     ],
 )
 def test_an_expected_file_that_is_not_there(space: Space, expected: str, reason: str) -> None:
-    told = explain(space, "log errors", expect=expected)
+    told = space.explain(Query("log errors"), expect=expected)
 
     assert (told.expected, reason in told.reason) == ([], True)
 
 
 def test_an_expected_file_that_is_there(space: Space) -> None:
-    told = explain(space, "log errors", expect="other.md", min_relevance=0.0, top_k=1)
+    told = space.explain(Query("log errors", min_relevance=0.0, top_k=1), expect="other.md")
 
     assert [item.hit.chunk.uri for item in told.expected] == ["other.md"]
     assert told.reason == ""
@@ -98,13 +97,13 @@ def test_what_is_shown_is_what_a_search_finds_however_far_behind(
     space.index()
 
     for top_k, far in ((5, ()), (20, ("both.md",))):
-        told = explain(space, "alpha beta", top_k=top_k, min_relevance=0.6, expect="both.md")
+        told = space.explain(Query("alpha beta", top_k=top_k, min_relevance=0.6), expect="both.md")
         shown = [item.hit.chunk.uri for item in told.expected if item.verdict == "shown"]
         found = space.search("alpha beta", top_k=top_k, min_relevance=0.6)
 
         assert list(far) == shown == [hit.chunk.uri for hit in found.hits]
-    (late,) = explain(space, "alpha beta", min_relevance=0.6, expect="both.md").expected
+    (late,) = space.explain(Query("alpha beta", min_relevance=0.6), expect="both.md").expected
     assert (late.rank, late.verdict) == (
         61,
-        "too far behind: the first 50 are looked at for 5 hits",
+        "not examined: only the best 50 candidates are",
     )

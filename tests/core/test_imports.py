@@ -3,7 +3,6 @@
 import ast
 import importlib.util
 import json
-import re
 import subprocess
 import sys
 import tomllib
@@ -30,6 +29,10 @@ PLUGINS = sorted(
     for point in entry_points(group="ragloom")
     if point.dist is not None and point.dist.name == "ragloom"
 )
+PUBLIC = {
+    "ragloom",
+    *(f"ragloom.{kit}" for kit in ("cli", "config", "context", "stores", "testing", "text")),
+}
 LLM_PLUGIN = "ragloom_llm"  # llm's entry points name it, not ours
 needs_cli = pytest.mark.skipif(
     importlib.util.find_spec("ragloom.cli") is None, reason="the command line is not there yet"
@@ -85,39 +88,48 @@ def imports_of(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            module = node.module or ""
-            yield module
-            yield from (f"{module}.{alias.name}" for alias in node.names)
+            yield node.module or ""
+            yield from (
+                f"{node.module}.{alias.name}" for alias in node.names if node.module == "ragloom"
+            )
 
 
-@pytest.mark.parametrize("plugin", PLUGINS)
-def test_a_plugin_imports_only_public_names(plugin):
-    folder = Path(importlib.util.find_spec(plugin).origin).parent
+def of_plugins(root):
+    for folder in ("plugins", "examples/plugins"):
+        yield from (root / folder).rglob("*.py")
+
+
+def test_plugins_and_examples_import_only_public_modules(root):
+    names = {f"ragloom.{name}" for name in ragloom.__all__} | PUBLIC
     private = [
-        (path.name, name)
-        for path in folder.rglob("*.py")
+        (path.relative_to(root).as_posix(), name)
+        for path in of_plugins(root)
         for name in imports_of(path)
-        if re.match(r"ragloom\.(.+\.)?_", name)
+        if name.startswith("ragloom.")
+        and name not in names
+        # Tests of an example use the kit for tests, fakes and fixtures included.
+        and not name.startswith("ragloom.testing")
     ]
     assert [] == private
 
 
-def test_the_import_contract_lists_every_private_module(root):
+def test_the_import_contract_forbids_all_that_is_not_public(root):
     tool = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["tool"]
     contracts = tool["importlinter"]["contracts"]
     (contract,) = (c for c in contracts if c["name"].startswith("plugins import public"))
     folder = Path(ragloom.__file__).parent
-    private = [
-        ".".join(path.relative_to(folder.parent).with_suffix("").parts)
-        for path in folder.rglob("_*.py")
-        if not path.name.startswith("__")
-    ]
-    assert sorted(private) == contract["forbidden_modules"]
+    rooms = {
+        f"ragloom.{path.stem}"
+        for path in folder.iterdir()
+        if (path.suffix == ".py" or (path / "__init__.py").exists()) and path.stem[:2] != "__"
+    }
+    kits = {f"{kit}.*" for kit in PUBLIC - {"ragloom", "ragloom.testing"}}
+    assert sorted(rooms - PUBLIC | kits) == contract["forbidden_modules"]
 
 
 def test_the_import_contracts_list_every_plugin(root):
     tool = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["tool"]
-    core, independence, public = tool["importlinter"]["contracts"]
+    _, core, independence, public = tool["importlinter"]["contracts"]
     plugins = sorted([*PLUGINS, LLM_PLUGIN])
     assert sorted(independence["modules"]) == plugins
     assert sorted(public["source_modules"]) == plugins

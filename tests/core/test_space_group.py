@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from ragloom import NotIndexedError, SearchResult
-from ragloom.space_group import combined, context, search, share_models
+from ragloom import NotIndexedError, SearchResult, SpaceGroup
+from ragloom.space_group import merged
 from ragloom.testing.samples import chunk
 from ragloom.types import Hit
 
@@ -26,8 +26,7 @@ def spaces(make_space, files):
         (files / path).write_text(text)
 
     def named(name, *sources):
-        made = make_space(sources=sources, min_relevance=0.0)
-        made.name = name
+        made = make_space(name=name, sources=sources, min_relevance=0.0)
         made.index()
         return made
 
@@ -43,28 +42,27 @@ def hit(name, relevance, score=0.5):
 
 
 def test_the_most_relevant_of_all_spaces_come_first(spaces):
-    result = search([spaces["a"], spaces["b"]], "how errors are logged", top_k=10)
+    result = SpaceGroup([spaces["a"], spaces["b"]]).search("how errors are logged", top_k=10)
     assert set(PAGES) == set(paths(result))
     relevances = [hit.relevance for hit in result.hits]
     assert sorted(relevances, reverse=True) == relevances
     assert ("a, b", "", 1) == (result.space, result.reason, result.generation)
-    first = search([spaces["a"], spaces["b"]], "how errors are logged", top_k=1)
+    first = SpaceGroup([spaces["a"], spaces["b"]]).search("how errors are logged", top_k=1)
     assert result.hits[:1] == first.hits
 
 
 def test_what_several_spaces_hold_is_there_once(spaces):
-    result = search([spaces["all"], spaces["a"]], "errors", top_k=10)
+    result = SpaceGroup([spaces["all"], spaces["a"]]).search("errors", top_k=10)
     assert sorted(PAGES) == sorted(paths(result))
 
 
 def test_a_space_alone_answers_as_it_does_itself(spaces):
-    assert spaces["a"].search("errors") == search([spaces["a"]], "errors")
+    assert spaces["a"].search("errors") == SpaceGroup([spaces["a"]]).search("errors")
 
 
 def test_the_settings_of_the_most_generous_decide_how_many(spaces, make_space):
-    few = make_space(sources=("b",), min_relevance=0.0, top_k=1)
-    few.name = "b"
-    assert 3 == len(search([spaces["a"], few], "errors").hits)
+    few = make_space(name="b", sources=("b",), min_relevance=0.0, top_k=1)
+    assert 3 == len(SpaceGroup([spaces["a"], few]).search("errors").hits)
 
 
 def test_reranked_hits_are_in_the_order_of_the_reranker():
@@ -72,34 +70,33 @@ def test_reranked_hits_are_in_the_order_of_the_reranker():
         SearchResult(query="q", space="a", hits=(hit("x", 0.5, 1.2), hit("y", 0.9, 1.1))),
         SearchResult(query="q", space="b", hits=(hit("z", 0.4, 1.3),)),
     ]
-    assert ["z", "x", "y"] == [one.chunk.id for one in combined(results, 5).hits]
+    assert ["z", "x", "y"] == [one.chunk.id for one in merged(results, 5).hits]
     mixed = [results[0], SearchResult(query="q", space="b", hits=(hit("z", 0.6, 0.9),))]
-    assert ["y", "z", "x"] == [one.chunk.id for one in combined(mixed, 5).hits]
+    assert ["y", "z", "x"] == [one.chunk.id for one in merged(mixed, 5).hits]
 
 
 def test_reasons_name_their_space_and_those_of_spaces_without_hits_are_left_out():
-    nothing = SearchResult(query="q", space="a", reason="nothing is relevant enough")
+    nothing = SearchResult(query="q", space="a", reason="no relevant match")
     other = SearchResult(query="q", space="b", reason="the index is empty")
-    said = "a: nothing is relevant enough; b: the index is empty"
-    assert ((), said) == (combined([nothing, other], 5).hits, combined([nothing, other], 5).reason)
-    some = SearchResult(query="q", space="c", hits=(hit("x", 0.5),), reason="one hit is stale")
-    assert "c: one hit is stale" == combined([nothing, some], 5).reason
+    said = "a: no relevant match; b: the index is empty"
+    assert ((), said) == (merged([nothing, other], 5).hits, merged([nothing, other], 5).reason)
+    some = SearchResult(query="q", space="c", hits=(hit("x", 0.5),), reason="one hit is omitted")
+    assert "c: one hit is omitted" == merged([nothing, some], 5).reason
 
 
 def test_a_space_without_an_index_is_told_and_keeps_no_other_from_answering(spaces, make_space):
-    empty = make_space(sources=("a",))
-    empty.name = "empty"
-    told = "nothing is indexed in 'empty'; there are: a, all, b"
-    result = search([empty, spaces["b"]], "errors")
+    empty = make_space(name="empty", sources=("a",))
+    told = "nothing is indexed in 'empty' (available: a, all, b)"
+    result = SpaceGroup([empty, spaces["b"]]).search("errors")
     assert (["b/review.md"], told) == (paths(result), result.reason)
-    assert "errors" in context([empty, spaces["b"]], "errors").text
+    assert "errors" in SpaceGroup([empty, spaces["b"]]).context("errors").text
     with pytest.raises(NotIndexedError, match="'empty'"):
-        search([empty], "errors")
+        SpaceGroup([empty]).search("errors")
 
 
 @pytest.mark.parametrize("strategy", ["relevance", "recency", "diversity"])
 def test_a_context_is_packed_from_all_of_them(spaces, strategy):
-    packed = context([spaces["a"], spaces["b"]], "errors", strategy=strategy, top_k=10)
+    packed = SpaceGroup([spaces["a"], spaces["b"]]).context("errors", strategy=strategy, top_k=10)
     assert set(PAGES) == {citation.path for citation in packed.citations}
     whole = spaces["all"].context("errors", strategy=strategy, top_k=10)
     assert whole.tokens == packed.tokens
@@ -107,7 +104,7 @@ def test_a_context_is_packed_from_all_of_them(spaces, strategy):
 
 def test_the_audit_log_has_one_line_for_a_question(spaces, files):
     (files / "ragloom.yaml").write_text("audit: {enabled: true}\n")
-    search([spaces["a"], spaces["b"]], "errors")
+    SpaceGroup([spaces["a"], spaces["b"]]).search("errors")
     log = files / ".ragloom" / "audit.jsonl"
     (line,) = [json.loads(line) for line in log.read_text("utf-8").splitlines()]
     assert ("search", "a, b", "errors") == (line["operation"], line["space"], line["query"])
@@ -115,5 +112,5 @@ def test_the_audit_log_has_one_line_for_a_question(spaces, files):
 
 def test_spaces_of_one_model_share_it(spaces):
     one, other = spaces["a"], spaces["b"]
-    share_models([one, other])
+    SpaceGroup([one, other])
     assert one.embedder is other.embedder

@@ -8,7 +8,7 @@ import pytest
 
 from ragloom import ConfigError, SourceError
 from ragloom.types import IndexReport
-from ragloom.watch import watch
+from ragloom.watch import watch_spaces
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def watched(make_space):
             edit = next(coming, None)
             return edit is None or edit()
 
-        return list(watch(spaces, lambda space: space.index(), wait=wait))
+        return list(watch_spaces(spaces, lambda space: space.index(), wait=wait))
 
     return run
 

@@ -230,7 +230,7 @@ def test_5_source_attribution(space):
 def test_6_graceful_fallback(space):
     context = space.context("zymurgy of quasars in Old Norse", min_relevance=0.75)
     assert ("", (), 0) == (context.text, context.citations, context.tokens)
-    assert "nothing is relevant enough" in context.reason
+    assert "no relevant match" in context.reason
     prompt = build_augmented_prompt("Tell me.", context, "You are helpful.")
     assert ("You are helpful.", "Tell me.", ()) == (
         prompt.system_prompt,

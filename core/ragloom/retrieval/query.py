@@ -47,7 +47,7 @@ class Query:
         try:
             self.text.encode()
         except UnicodeEncodeError as error:
-            raise ConfigError("query: half of a character (a lone surrogate) in it") from error
+            raise ConfigError("query holds half of a character (a lone surrogate)") from error
         if self.top_k is not None and (not _is(self.top_k, int) or self.top_k < 0):
             raise ConfigError(f"top_k: expected a whole number from 0, found {self.top_k!r}")
         least = self.min_relevance

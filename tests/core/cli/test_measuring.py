@@ -38,7 +38,7 @@ def test_explain_shows_what_the_budget_cuts(run, workspace):
     cut = [
         (hit["path"], hit["start_line"])
         for hit in told["hits"]
-        if hit["verdict"] == "cut by the budget: no room for it in 120 tokens"
+        if hit["verdict"] == "omitted: no room in 120 tokens"
     ]
     assert cut == [(hit["path"], hit["start_line"]) for hit in packed["omitted"]]
     assert cut

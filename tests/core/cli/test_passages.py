@@ -52,8 +52,8 @@ def test_lines_for_people():
     assert "      score 0.900, cosine 0.500" == shown(found, scores=True)[2]
 
 
-def test_one_line_has_no_range_and_a_stale_hit_says_so():
-    assert "0.80  docs/a.md:4  (changed since)" == shown(hit("x", first=4, stale=True))[0]
+def test_one_line_has_no_range():
+    assert "0.80  docs/a.md:4" == shown(hit("x", first=4))[0]
 
 
 def test_a_long_passage_is_cut_and_says_how_much_is_left():

@@ -8,7 +8,7 @@ from ragloom.indexing.lock import space_lock
 
 HIT_KEYS = [
     "rank", "score", "relevance", "cosine", "lexical", "path", "start_line", "end_line",
-    "start_byte", "end_byte", "span", "headings", "text", "metadata", "stale",
+    "start_byte", "end_byte", "span", "headings", "text", "metadata",
 ]  # fmt: skip
 
 
@@ -84,7 +84,7 @@ def test_without_refresh_a_hit_whose_file_is_gone_is_left_out_and_counted(run, w
     (workspace / "docs" / "new.md").unlink()
     result = run("search", "zebras", "docs", "--mode", "lexical", "--no-refresh")
     assert (0, "") == (result.exit_code, result.stdout)
-    assert "1 of 1 hits left out" in result.stderr
+    assert "1 hit omitted: its file changed after indexing" in result.stderr
 
 
 def test_without_refresh_and_index_it_is_an_error(run, workspace):
@@ -106,7 +106,7 @@ def test_a_missing_folder_is_one_line_and_leaves_nothing_behind(run, workspace):
     ("arguments", "legal"),
     [
         (("--mode", "fuzzy"), "'hybrid', 'rrf', 'dense', 'lexical'"),
-        (("--top-k", "0"), "x>=1"),
+        (("--top-k", "-1"), "x>=0"),
         (("--top-k", "many"), "integer"),
         (("--min-relevance", "2"), "0<=x<=1"),
         (("--where", "status~x"), "field=value, field!=value"),
@@ -182,7 +182,7 @@ def test_a_search_beside_a_run_asks_the_last_index(run, workspace, monkeypatch):
     assert time.monotonic() - started < 60  # a run would wait ten minutes
     assert 0 == result.exit_code
     assert result.stdout.startswith("docs/")
-    assert "meanwhile the last index answers" in result.stderr
+    assert "the last index answers meanwhile" in result.stderr
 
 
 def test_file_names_in_any_script(run, workspace):

@@ -110,7 +110,7 @@ def test_other_paths_that_hold_nothing_empty_no_index(run, workspace, command):
     result = run(*command, "empty", "--space", "kb")
 
     assert (1, "") == (result.exit_code, result.stdout)
-    assert "error: empty: there is no file to index; 'kb' stays as it is\n" == result.stderr
+    assert "error: empty: no file to index; 'kb' stays as it is\n" == result.stderr
     assert 15 == json.loads(run("index", "--space", "kb", "--json").stdout)["files"]["unchanged"]
 
 

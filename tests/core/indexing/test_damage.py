@@ -11,7 +11,6 @@ import pytest
 
 from ragloom import ConfigError, NotIndexedError, Space, StoreDamagedError, StoreLockedError
 from ragloom.audit import read_log
-from ragloom.explain import explain
 from ragloom.indexing.lock import space_lock
 from ragloom.snapshot import current_generation
 from ragloom.snapshot.lexical import LexicalDocument, update_lexical
@@ -67,7 +66,7 @@ READERS: dict[str, Callable[[Space], object]] = {
     "search by words": lambda space: space.search("alpha", min_relevance=0.0, mode="lexical"),
     "search by meaning": lambda space: space.search("alpha", min_relevance=0.0, mode="dense"),
     "context": lambda space: space.context("alpha", min_relevance=0.0, strategy="diversity"),
-    "explain": lambda space: explain(space, "alpha"),
+    "explain": lambda space: space.explain("alpha"),
     "status": Space.status,
     "verify": Space.verify,
 }

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 
 from ragloom import ModelError
 from ragloom.config.settings import NONE, Part
-from ragloom.explain import explain
 from ragloom.retrieval.rerank import _above_fused
 
 TINY = Path(__file__).parents[2] / "data" / "onnx" / "tiny-cross-encoder"
@@ -148,7 +147,7 @@ def test_ranking_and_explaining_have_the_order_of_the_search(open_space):
     snapshot = space.snapshot()
     rows = [snapshot.row_of_id[hit.chunk.id] for hit in hits]
     assert list(space.rank("red").rows) == rows
-    assert [one.hit for one in explain(space, "red").hits] == list(hits)
+    assert [one.hit for one in space.explain("red").hits] == list(hits)
 
 
 @pytest.mark.parametrize(

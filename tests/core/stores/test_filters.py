@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragloom.errors import ConfigError
-from ragloom.stores.filters import Columns, as_folder, as_number, matches, parse_condition
+from ragloom.snapshot.columns import Columns
+from ragloom.stores.filters import as_folder, as_number, matches, parse_condition
 from ragloom.types import Condition
 
 METADATA = {

@@ -90,7 +90,7 @@ def test_nothing_relevant_is_no_failure(run):
 
     assert done.exit_code == 0
     assert done.stdout == "No relevant documentation found for your query.\n"
-    assert "nothing is relevant enough" in done.stderr
+    assert "no relevant match" in done.stderr
 
 
 @pytest.mark.parametrize(

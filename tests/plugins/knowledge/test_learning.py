@@ -160,7 +160,7 @@ def test_an_empty_answer_says_why(knowledge):
     assert {"no lessons are indexed yet: run 'ragloom knowledge checkpoint'"} == reasons()
     learn(knowledge)
     assert {"no file passes the filter"} == reasons(agent_type="nobody")
-    assert all(reason.startswith("nothing is relevant enough: the best of") for reason in reasons())
+    assert all(reason.startswith("no relevant match (best ") for reason in reasons())
     assert "" == knowledge.query_for_task(FAILURE).reason
 
 

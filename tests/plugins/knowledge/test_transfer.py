@@ -222,4 +222,4 @@ def test_an_export_goes_into_no_folder_of_something_else(knowledge, tmp_path):
     with pytest.raises(LessonError, match=r"notes: .*folder\.md"):
         knowledge.export_lessons(place)
     with pytest.raises(LessonError, match=captured.id):  # the files of the index
-        knowledge.export_lessons(knowledge.space.workspace.root)
+        knowledge.export_lessons(knowledge.space.root)

@@ -18,7 +18,7 @@ pytest.importorskip("mcp")
 import anyio
 from mcp import Client, MCPError, StdioServerParameters
 
-from ragloom import space_group as asking
+from ragloom import SpaceGroup
 from ragloom_mcp.server import listen, make_server
 from ragloom_mcp.shelf import space_shelf, workspace_shelf
 from ragloom_mcp.tools import TOOLS
@@ -85,7 +85,7 @@ def test_nothing_relevant_is_an_answer(workspace):
         assert not found.is_error
         assert found.content[0].text == "No relevant documentation found for your query."
         assert found.structured_content["hits"] == []
-        assert "nothing is relevant enough" in found.structured_content["reason"]
+        assert "no relevant match" in found.structured_content["reason"]
 
     talk(make_server(space_shelf(workspace, "docs")), conversation)
 
@@ -169,7 +169,7 @@ def test_what_nobody_foresaw_is_told_to_the_model_and_logged(workspace, monkeypa
         assert answer.content[0].text == "rag_search failed: TypeError: two lines"
 
     shelf = workspace_shelf(workspace)
-    monkeypatch.setattr("ragloom_mcp.tools.search", fail)
+    monkeypatch.setattr("ragloom.SpaceGroup.search", fail)
     talk(make_server(shelf), conversation)
     assert [record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == [
         "rag_search failed: TypeError: two lines"
@@ -212,7 +212,7 @@ def test_a_call_that_takes_too_long_is_given_up(workspace, monkeypatch):
         assert answer.content[0].text == "rag_search gave no answer within 0.05 s"
 
     shelf = workspace_shelf(workspace)
-    monkeypatch.setattr("ragloom_mcp.tools.search", search)
+    monkeypatch.setattr("ragloom.SpaceGroup.search", search)
     try:
         talk(make_server(shelf, timeout=0.05), conversation)
         assert not ended.is_set()  # it was given up while it went on
@@ -223,9 +223,11 @@ def test_a_call_that_takes_too_long_is_given_up(workspace, monkeypatch):
 def test_a_call_that_is_stuck_keeps_no_other_waiting(workspace, monkeypatch):
     over = threading.Event()
 
+    search = SpaceGroup.search
+
     def stuck(*arguments, **options):
         over.wait(60)
-        return asking.search(*arguments, **options)
+        return search(*arguments, **options)
 
     async def conversation(client):
         query = {"query": "copy a bucket", "space": "docs"}
@@ -247,7 +249,7 @@ def test_a_call_that_is_stuck_keeps_no_other_waiting(workspace, monkeypatch):
         assert FOUND.match(answer.content[0].text)
 
     shelf = workspace_shelf(workspace)
-    monkeypatch.setattr("ragloom_mcp.tools.search", stuck)
+    monkeypatch.setattr("ragloom.SpaceGroup.search", stuck)
     try:
         talk(make_server(shelf, timeout=3), conversation)  # the others answer in it
     finally:

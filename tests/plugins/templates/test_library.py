@@ -303,7 +303,7 @@ def test_damaged_changes_are_kept_aside(library, write, tmp_path, caplog, conten
     file.write_bytes(content)
     again = TemplateLibrary(library.dirs, workspace=library.workspace)
     assert (set(), [content]) == (
-        again.space.left_out,
+        again._removed,
         [kept.read_bytes() for kept in file.parent.glob("changes.json.damaged-*")],
     )
     assert "is damaged" in caplog.text
