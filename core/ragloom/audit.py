@@ -28,7 +28,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Literal, cast
 
-from ragloom.config.component import placed
+from ragloom.config.component import located
 from ragloom.config.options import build
 from ragloom.config.settings import Settings, user_path
 from ragloom.errors import ConfigError
@@ -87,7 +87,7 @@ def audit_settings(settings: Settings) -> AuditSettings:
     if not isinstance(given, Mapping):
         named = settings.named("audit")
         raise ConfigError(f"{named}: expected a mapping such as {{queries: hash}}, found {given!r}")
-    with placed(settings.places("audit")):
+    with located(settings.places("audit")):
         return cast("AuditSettings", build(AuditSettings, given, part="audit"))
 
 

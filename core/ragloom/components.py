@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 
-from ragloom.config.component import NONE, Part, placed
+from ragloom.config.component import NONE, Component, located
 from ragloom.config.settings import SpaceSettings, user_path
 from ragloom.errors import ConfigError
 from ragloom.plugin.host import PluginHost
@@ -35,14 +35,14 @@ class Wiring:
     def embedder(self) -> Embedder:
         """The part that turns texts into vectors."""
         part = self.settings.embedder
-        with placed(part.places):
+        with located(part.places):
             return self._host.embedder(part.name, part.options)
 
     @cached_property
     def chunker(self) -> Chunker:
         """The part that says where documents are cut."""
         part = self.settings.chunker
-        with placed(part.places):
+        with located(part.places):
             return self._host.chunker(part.name, part.options)
 
     @cached_property
@@ -56,14 +56,14 @@ class Wiring:
         part = self.settings.reranker
         if part.name == NONE:
             return None
-        with placed(part.places):
+        with located(part.places):
             return self._host.reranker(part.name, part.options)
 
     @cached_property
     def formatter(self) -> Formatter:
         """The part that writes a context as text."""
         part = self.settings.formatter
-        with placed(part.places):
+        with located(part.places):
             return self._host.formatter(part.name, part.options)
 
     @cached_property
@@ -75,7 +75,7 @@ class Wiring:
             for ending in made[name].suffixes:
                 by_ending.setdefault(ending, made[name])
         for ending, part in self.settings.loaders.items():
-            with placed(part.places):
+            with located(part.places):
                 by_ending[ending] = self._host.loader(part.name, part.options)
         return by_ending
 
@@ -92,10 +92,10 @@ class Wiring:
     def new_store(self) -> Store:
         """Another object for the same store; its local path counts from the workspace."""
         part = self.settings.store
-        with placed(part.places):
+        with located(part.places):
             return self._host.store(part.name, self._anchored(part))
 
-    def _anchored(self, part: Part) -> Mapping[str, Json]:
+    def _anchored(self, part: Component) -> Mapping[str, Json]:
         options = dict(part.options)
         for key in ("path", "uri"):
             value = options.get(key)

@@ -12,7 +12,13 @@ from hashlib import blake2b
 from pathlib import Path
 
 from ragloom.audit import AuditLog, audit_settings
-from ragloom.config.settings import Part, Settings, SpaceSettings, check_space_name, load_settings
+from ragloom.config.settings import (
+    Component,
+    Settings,
+    SpaceSettings,
+    check_space_name,
+    load_settings,
+)
 from ragloom.errors import ConfigError
 from ragloom.plugin.host import PluginHost
 from ragloom.snapshot import generations
@@ -120,7 +126,7 @@ class Workspace:
                 raise ConfigError(message) from error
             known, parts = settings.sources, {}
         for part, named in parts.items():
-            old: Part = getattr(settings, part)
+            old: Component = getattr(settings, part)
             if "" not in old.places:  # neither the file nor a variable names one
                 settings = replace(settings, **{part: old.instead(named, str(record))})  # type: ignore[arg-type]
         if sources:

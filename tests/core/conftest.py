@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ragloom import PluginHost, Provider, Space, Workspace
-from ragloom.config.settings import Part, Settings, SpaceSettings
+from ragloom.config.settings import Component, Settings, SpaceSettings
 from ragloom.testing.fakes import HashingEmbedder, HashingOptions
 from ragloom.testing.fixtures import MakePlugin
 
@@ -55,8 +55,8 @@ def make_space(files: Path, make_plugin: MakePlugin) -> MakeSpace:
             }
         )
         chosen = SpaceSettings(
-            embedder=Part(name="hashing", options=embedder_options or {}),
-            store=Part(name=store, options=store_options or {}),
+            embedder=Component(name="hashing", options=embedder_options or {}),
+            store=Component(name=store, options=store_options or {}),
             **settings,
         )
         workspace = Workspace(files, settings=Settings(defaults=chosen), host=host)

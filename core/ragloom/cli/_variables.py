@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import fields
 
-from ragloom.config.component import ENVIRONMENT, PARTS
+from ragloom.config.component import COMPONENTS, ENVIRONMENT
 from ragloom.config.settings import EXTENSIONS, SpaceSettings
 from ragloom.config.spelling import nearest
 
@@ -27,7 +27,7 @@ def misspelt_variables(
     """
     owners = {name.upper() for name in (*known, *EXTENSIONS)}
     legal = [one.name.upper() for one in fields(SpaceSettings)]
-    parts = [part.upper() for part in PARTS]
+    parts = [part.upper() for part in COMPONENTS]
     found: dict[str, str] = {}
     for variable in sorted(environment):
         name = variable.removeprefix(ENVIRONMENT)

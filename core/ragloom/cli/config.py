@@ -85,9 +85,9 @@ def _origin(settings: Settings, prefix: str, key: str) -> str:
 
 
 def _plain(value: object) -> Json:
-    from ragloom.config.settings import Part
+    from ragloom.config.settings import Component
 
-    if isinstance(value, Part):
+    if isinstance(value, Component):
         return {"name": value.name, **value.options} if value.options else value.name
     if isinstance(value, Mapping):
         return {key: _plain(part) for key, part in value.items()}

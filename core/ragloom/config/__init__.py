@@ -1,21 +1,21 @@
 """The kit for settings: components, sections, YAML with line numbers, and suggestions for typos."""
 
-from ragloom.config.component import Part, placed
+from ragloom.config.component import Component, located
 from ragloom.config.settings import CONFIG_NAME, Settings, SpaceSettings, user_path
 from ragloom.config.spelling import counted, did_you_mean, nearest
 from ragloom.config.yaml_file import YamlFile, compose, read_yaml
 
 __all__ = [
     "CONFIG_NAME",
-    "Part",
+    "Component",
     "Settings",
     "SpaceSettings",
     "YamlFile",
     "compose",
     "counted",
     "did_you_mean",
+    "located",
     "nearest",
-    "placed",
     "read_yaml",
     "user_path",
 ]

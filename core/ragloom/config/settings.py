@@ -26,17 +26,17 @@ from functools import partial
 from pathlib import Path
 from typing import cast
 
-from ragloom.config.component import ENVIRONMENT, NONE, PARTS, Part
+from ragloom.config.component import COMPONENTS, ENVIRONMENT, NONE, Component
 from ragloom.config.spelling import did_you_mean
 from ragloom.config.yaml_file import YamlFile, read_yaml
 from ragloom.errors import ConfigError
 from ragloom.types import Json
 
 __all__ = [
+    "COMPONENTS",
     "CONFIG_NAME",
     "NONE",
-    "PARTS",
-    "Part",
+    "Component",
     "Settings",
     "SpaceSettings",
     "check_space_name",
@@ -74,13 +74,13 @@ class SpaceSettings:
     sources: tuple[str, ...] = (".",)
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
-    loaders: Mapping[str, Part] = field(default_factory=dict)
-    chunker: Part = Part(name="heading")
-    embedder: Part = Part(name="onnx")
-    store: Part = Part(name="milvus")
-    reranker: Part = Part(name=NONE)
+    loaders: Mapping[str, Component] = field(default_factory=dict)
+    chunker: Component = Component(name="heading")
+    embedder: Component = Component(name="onnx")
+    store: Component = Component(name="milvus")
+    reranker: Component = Component(name=NONE)
     rerank_depth: int = 30
-    formatter: Part = Part(name="text")
+    formatter: Component = Component(name="text")
     mode: str = "hybrid"
     top_k: int = 5
     min_relevance: float = 0.3
@@ -115,7 +115,7 @@ class Settings:
         return f"{self.origins[key]}: {key}" if key in self.origins else key
 
     def places(self, key: str) -> Mapping[str, str]:
-        """Where a plugin's mapping stands, under ``""``, and each key in it: as :attr:`Part.places`."""
+        """Where a plugin's mapping and each key in it stand: as :attr:`Component.places`."""
         inside = {
             known.removeprefix(f"{key}."): place
             for known, place in self.origins.items()
@@ -244,7 +244,7 @@ def _from_environment(
                 raise ConfigError(message) from error
             settings = _set(settings, known.name, parsed)
             origins[known.name] = name
-    for part in PARTS:
+    for part in COMPONENTS:
         prefix = f"{ENVIRONMENT}{part.upper()}_"
         options = {
             variable.removeprefix(prefix).lower(): cast("Json", value)
@@ -252,9 +252,9 @@ def _from_environment(
             if variable.startswith(prefix)
         }
         if options:
-            old = cast("Part", getattr(settings, part))
+            old = cast("Component", getattr(settings, part))
             places = {option: prefix + option.upper() for option in options}
-            merged = Part(
+            merged = Component(
                 name=old.name,
                 options={**old.options, **options},
                 places={**old.places, **places},
@@ -277,12 +277,12 @@ def _itself(place: str, *_keys: str) -> str:
 def _parsed(key: str, value: Json, place: Callable[..., str]) -> object:
     """What a setting says; parts with their places. ``place`` is called with keys inside ``value``."""
     parsed = _PARSERS[key](value)
-    if isinstance(parsed, Part):
+    if isinstance(parsed, Component):
         places = {option: place(option) for option in parsed.options}
         return replace(parsed, places={"": place(), **places})
     if key == "loaders":
         return {
-            f".{ending.lstrip('.').lower()}": Part(name=name, places={"": place(ending)})
+            f".{ending.lstrip('.').lower()}": Component(name=name, places={"": place(ending)})
             for ending, name in cast("Mapping[str, str]", parsed).items()
         }
     return parsed
@@ -311,18 +311,18 @@ def _patterns(value: Json) -> tuple[str, ...]:
     return patterns
 
 
-def _part(value: Json) -> Part:
+def _part(value: Json) -> Component:
     if isinstance(value, str) and value:
-        return Part(name=value)
+        return Component(name=value)
     if isinstance(value, Mapping) and isinstance(value.get("name"), str):
         options = {key: option for key, option in value.items() if key != "name"}
-        return Part(name=cast("str", value["name"]), options=options)
+        return Component(name=cast("str", value["name"]), options=options)
     raise ValueError("a part's name, or a mapping with 'name' and its options")
 
 
-def _part_or_none(value: Json) -> Part:
+def _part_or_none(value: Json) -> Component:
     if value is None or value is False:
-        return Part(name=NONE)
+        return Component(name=NONE)
     return _part(value)
 
 

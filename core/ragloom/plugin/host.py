@@ -24,11 +24,11 @@ from ragloom.hookspecs import PROJECT, CommandSpec, EvaluationSpec, Provider
 from ragloom.plugin.registry import (
     PROTOCOLS,
     Kind,
-    Part,
+    Offer,
     Registry,
     lacking,
     missing_modules,
-    part_from,
+    offer_from,
 )
 from ragloom.protocols import Chunker, Embedder, Formatter, Loader, Reranker, Store
 
@@ -88,7 +88,7 @@ class _Plugin:
     name: str
     distribution: Distribution | None = None
     status: Status = "loaded"
-    parts: tuple[Part, ...] = ()
+    parts: tuple[Offer, ...] = ()
     commands: Mapping[str, CommandSpec] = field(default_factory=dict)
     evaluations: Mapping[str, EvaluationSpec] = field(default_factory=dict)
     cause: BaseException | None = None
@@ -284,10 +284,10 @@ class PluginHost:
     def _hooks_of(self, module: object) -> list[str]:
         return [caller.name for caller in self._pm.get_hookcallers(module) or ()]
 
-    def _offered_by(self, module: object, owner: str) -> tuple[Part, ...]:
+    def _offered_by(self, module: object, owner: str) -> tuple[Offer, ...]:
         others = self._pm.get_plugins() - {module}
         hooks = self._hooks_of(module)
-        parts: list[Part] = []
+        parts: list[Offer] = []
         for kind in PROTOCOLS:
             hook = f"ragloom_{kind}"
             if hook not in hooks:
@@ -297,7 +297,7 @@ class PluginHost:
             if not results:
                 raise PluginError(f"{hook} returned None, not an iterable of Providers")
             for offered in cast("Iterable[Iterable[object]]", results):
-                parts.extend(part_from(kind, provider, owner) for provider in offered)
+                parts.extend(offer_from(kind, provider, owner) for provider in offered)
         return tuple(parts)
 
     def _specs_of(

@@ -17,7 +17,7 @@ from pathlib import Path
 from ragloom import ConfigError, Embedder, NotIndexedError, PluginHost, Space, Workspace
 from ragloom.audit import AuditLog
 from ragloom.components import Wiring
-from ragloom.config import Part, SpaceSettings, user_path
+from ragloom.config import Component, SpaceSettings, user_path
 from ragloom.snapshot import Snapshot
 from ragloom_agents.settings import AgentSettings, AgentsSettings
 
@@ -186,7 +186,7 @@ class AgentSpaces:
         return replace(
             shared,
             sources=agent.docs.sources,
-            chunker=Part(name="sentence", options=cut, places=self._places(agent, places)),
+            chunker=Component(name="sentence", options=cut, places=self._places(agent, places)),
             store=self._store(agent, shared.store),
             top_k=agent.docs.top_k,
         )
@@ -199,10 +199,10 @@ class AgentSpaces:
             name: f"{place}: {keys[name]}" for name, place in found.items() if place is not None
         }
 
-    def _store(self, agent: AgentSettings, usual: Part) -> Part:
+    def _store(self, agent: AgentSettings, usual: Component) -> Component:
         """The store by its name, with those options of the workspace's own that are for the same store."""
         rag = agent.rag
-        same = usual if usual.name == rag.store else Part(name=rag.store)
+        same = usual if usual.name == rag.store else Component(name=rag.store)
         named = {**same.places, **self._places(agent, {"": "rag.store"})}
         option = _path_option(self.workspace.host, rag.store) if rag.path else None
         if option is None:  # such as memory: it keeps no files
@@ -219,7 +219,7 @@ class AgentSpaces:
                 f"{origin}: rag.path: expected a path, found a URL: the store {rag.store!r} keeps "
                 "its chunks in files"
             )
-        return Part(
+        return Component(
             name=rag.store,
             options={**same.options, option: place},
             places={**named, **self._places(agent, {option: "rag.path"})},

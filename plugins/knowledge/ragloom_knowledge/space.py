@@ -10,7 +10,7 @@ from typing import Final
 
 from ragloom import ConfigError, NotIndexedError, Workspace
 from ragloom.audit import AuditLog
-from ragloom.config import Part, SpaceSettings
+from ragloom.config import Component, SpaceSettings
 from ragloom.snapshot import Snapshot
 from ragloom.workspace import Space
 from ragloom_knowledge.settings import read_settings
@@ -74,8 +74,8 @@ def knowledge_space(workspace: KnowledgeWorkspace) -> LessonSpace:
     defaults = workspace.settings.defaults
     settings = SpaceSettings(
         sources=(".",),
-        loaders={".md": Part(name="markdown")},
-        chunker=Part(name="heading"),
+        loaders={".md": Component(name="markdown")},
+        chunker=Component(name="heading"),
         embedder=defaults.embedder,
         store=defaults.store,
         min_relevance=0.0,

@@ -24,7 +24,7 @@ from ragloom import (
     StoreDamagedError,
     Workspace,
 )
-from ragloom.config import CONFIG_NAME, Part
+from ragloom.config import CONFIG_NAME, Component
 from ragloom.indexing.indexer import Progress
 from ragloom.snapshot import Snapshot, current_generation
 from ragloom.workspace import Space
@@ -104,7 +104,7 @@ class KnowledgeBase:
         settings = replace(
             self.workspace.settings.space(NAME),
             sources=tuple(source for source in self.settings.sources if (root / source).exists()),
-            chunker=Part(name="heading", options={"levels": [1, 2]}),
+            chunker=Component(name="heading", options={"levels": [1, 2]}),
             loaders={},
             include=(),
             exclude=(),

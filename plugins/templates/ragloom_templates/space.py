@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 
 from ragloom import Loader, Workspace
-from ragloom.config import Part, SpaceSettings
+from ragloom.config import Component, SpaceSettings
 from ragloom.sources.discovery import Found
 from ragloom.types import Json
 from ragloom.workspace import Space
@@ -51,8 +51,8 @@ class TemplateSpace(Space):
         settings = SpaceSettings(
             sources=tuple(sources),
             exclude=_NO_TEMPLATES,
-            loaders={_ENDING: Part(name="template")},
-            chunker=Part(
+            loaders={_ENDING: Component(name="template")},
+            chunker=Component(
                 name="template", options=head, places=workspace.settings.places("templates.weights")
             ),
             embedder=defaults.embedder,

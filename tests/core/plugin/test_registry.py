@@ -7,13 +7,13 @@ from ragloom.plugin.registry import (
     Registry,
     lacking,
     missing_modules,
-    part_from,
+    offer_from,
     singular,
 )
 
 
 def part(name, kind="loaders", owner="plugin 'a'"):
-    return part_from(kind, Provider(name=name, summary="", create=str), owner)
+    return offer_from(kind, Provider(name=name, summary="", create=str), owner)
 
 
 def test_a_part_is_found_by_kind_and_name():
