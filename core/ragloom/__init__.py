@@ -24,6 +24,7 @@ from ragloom.protocols import (
     Reranker,
     Store,
     TokenCounter,
+    WorkspaceView,
 )
 from ragloom.types import (
     Calibration,
@@ -34,11 +35,13 @@ from ragloom.types import (
     Document,
     FailedFile,
     Hit,
+    IndexFinished,
     IndexReport,
     Json,
     Lines,
     Metadata,
     Piece,
+    SearchFinished,
     SearchResult,
     Source,
     Span,
@@ -47,7 +50,8 @@ from ragloom.types import (
 )
 
 if TYPE_CHECKING:
-    from ragloom.plugin.host import MissingExtra, PluginHost, PluginInfo
+    from ragloom.plugin.host import PluginHost
+    from ragloom.plugin.info import MissingExtra, PluginInfo
     from ragloom.workspace import Space, Workspace
 
 __version__ = "0.1.0"
@@ -68,6 +72,7 @@ __all__ = [
     "FailedFile",
     "Formatter",
     "Hit",
+    "IndexFinished",
     "IndexReport",
     "Json",
     "Lines",
@@ -85,6 +90,7 @@ __all__ = [
     "Provider",
     "RagloomError",
     "Reranker",
+    "SearchFinished",
     "SearchResult",
     "Source",
     "SourceError",
@@ -98,14 +104,15 @@ __all__ = [
     "TokenCounter",
     "VerifyReport",
     "Workspace",
+    "WorkspaceView",
     "__version__",
     "hookimpl",
 ]
 
 _ON_FIRST_USE = {
-    "MissingExtra": "ragloom.plugin.host",
+    "MissingExtra": "ragloom.plugin.info",
     "PluginHost": "ragloom.plugin.host",
-    "PluginInfo": "ragloom.plugin.host",
+    "PluginInfo": "ragloom.plugin.info",
     "Space": "ragloom.workspace",
     "Workspace": "ragloom.workspace",
 }

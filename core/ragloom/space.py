@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 from ragloom import space_group as asking
 from ragloom.components import Wiring
@@ -33,6 +34,7 @@ from ragloom.types import (
     Condition,
     Context,
     Document,
+    IndexFinished,
     IndexReport,
     SearchResult,
     Source,
@@ -115,7 +117,20 @@ class Space(Wiring):
         """
         resolve_roots(self.settings.sources, self.workspace.root)  # before anything is created
         self._prepare()
+        before = current_generation(self.directory)
         report = self._indexer(progress).run(full=full, timeout=timeout)
+        figures = {
+            "added": len(report.added),
+            "updated": len(report.updated),
+            "removed": len(report.removed),
+            "unchanged": report.unchanged,
+            "failed": len(report.failed),
+            "chunks": report.chunks,
+            "embedded": report.embedded,
+            "reused": report.reused,
+        }
+        changed = report.generation != before
+        self._finished("index", report.generation, report.seconds, figures, changed=changed)
         first = bool(report.embedded) and report.embedded == report.chunks
         if first and self.embedder.calibration is None and self.calibration() is None:
             return replace(report, warnings=(*report.warnings, _UNCALIBRATED))
@@ -137,7 +152,11 @@ class Space(Wiring):
             message = f"nothing is indexed in {self.name!r} yet: run 'ragloom index'"
             raise NotIndexedError(message)
         self._prepare()
-        return self._indexer(progress).repair()
+        started = time.perf_counter()
+        chunks = self._indexer(progress).repair()
+        generation, seconds = current_generation(self.directory), time.perf_counter() - started
+        self._finished("repair", generation, seconds, {"chunks": chunks}, changed=True)
+        return chunks
 
     def drop(self, *, timeout: float = LOCK_TIMEOUT) -> None:
         """Forget the index: chunks, snapshot and calibration. The files stay.
@@ -202,9 +221,14 @@ class Space(Wiring):
             NotIndexedError: Nothing is indexed yet.
             StoreDamagedError: The index itself is damaged.
         """
+        started = time.perf_counter()
         snapshot = self.snapshot()
         snapshot.check()
-        return prove(snapshot, self.workspace.root, self.loaders, progress)
+        report = prove(snapshot, self.workspace.root, self.loaders, progress)
+        figures = {"chunks": report.chunks, "exact": report.exact, "stale": len(report.stale)}
+        seconds = time.perf_counter() - started
+        self._finished("verify", snapshot.meta.generation, seconds, figures, changed=False)
+        return report
 
     def snapshot(self) -> Snapshot:
         """The generation that answers now; opened again only when a newer one was published.
@@ -397,6 +421,25 @@ class Space(Wiring):
             return None
         self._reading = reading
         return reading if answers else None
+
+    def _finished(
+        self,
+        operation: Literal["index", "repair", "verify"],
+        generation: int,
+        seconds: float,
+        report: Mapping[str, int],
+        *,
+        changed: bool,
+    ) -> None:
+        event = IndexFinished(
+            operation=operation,
+            space=self.name,
+            generation=generation,
+            changed=changed,
+            seconds=seconds,
+            report=report,
+        )
+        self.workspace.project.host.index_finished(self.workspace.project, event)
 
     def _prepare(self) -> None:
         self.directory.mkdir(parents=True, exist_ok=True)

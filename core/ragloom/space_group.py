@@ -13,7 +13,7 @@ import numpy as np
 from ragloom.errors import RagloomError
 from ragloom.protocols import Embeddings, Formatter, TokenCounter
 from ragloom.retrieval.freshness import follow, text_of
-from ragloom.types import Condition, Context, Hit, SearchResult
+from ragloom.types import Condition, Context, Hit, SearchFinished, SearchResult
 
 if TYPE_CHECKING:
     from ragloom.context.packing import Strategy
@@ -34,7 +34,7 @@ def search(
     mode: str | None = None,
     where: Sequence[Condition] = (),
 ) -> SearchResult:
-    """Ask spaces of one workspace as they are, and write it down in the audit log.
+    """Ask spaces of one workspace as they are.
 
     Args:
         spaces: One or more. The arguments that follow are those of :meth:`ragloom.Space.search`.
@@ -50,18 +50,19 @@ def search(
     Raises:
         RagloomError: None of them answers: nothing is indexed yet, another model did it, and so on.
     """
-    audit = spaces[0].workspace.audit
+    project = spaces[0].workspace.project
     started = time.perf_counter()
     result, _ = _answer(spaces, query, _wanted(spaces, top_k), min_relevance, mode, where)
-    audit.record(
-        "search",
-        query,
+    event = SearchFinished(
+        operation="search",
+        query=query,
         space=result.space,
         generation=result.generation,
         hits=result.hits,
         seconds=time.perf_counter() - started,
         reason=result.reason,
     )
+    project.host.search_finished(project, event)
     return result
 
 
@@ -100,7 +101,7 @@ def context(  # noqa: PLR0913 - what is asked, how, and how it is packed
     """
     from ragloom.context.packing import build_context
 
-    root, audit = spaces[0].workspace.root, spaces[0].workspace.audit
+    root, project = spaces[0].workspace.root, spaces[0].workspace.project
     started = time.perf_counter()
     wanted = _wanted(spaces, top_k)
     varied = strategy == "diversity"
@@ -119,9 +120,9 @@ def context(  # noqa: PLR0913 - what is asked, how, and how it is packed
         limit=wanted,
         reason=result.reason,
     )
-    audit.record(
-        "context",
-        query,
+    event = SearchFinished(
+        operation="context",
+        query=query,
         space=result.space,
         generation=result.generation,
         hits=packed.hits,
@@ -131,6 +132,7 @@ def context(  # noqa: PLR0913 - what is asked, how, and how it is packed
         tokens=packed.tokens,
         provider=provider,
     )
+    project.host.search_finished(project, event)
     return packed
 
 

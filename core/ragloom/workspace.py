@@ -7,11 +7,10 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
+from typing import TypeVar
 
-from ragloom.audit import AuditLog, audit_settings
 from ragloom.config.settings import (
     Component,
     Settings,
@@ -26,6 +25,8 @@ from ragloom.space import RECORD_NAME, RECORDED, Space
 from ragloom.status import SpaceStatus
 
 __all__ = ["STATE_FOLDER", "Space", "SpaceStatus", "Workspace"]
+
+T = TypeVar("T")
 
 STATE_FOLDER = ".ragloom"
 
@@ -67,22 +68,28 @@ class Workspace:
         if not root.is_dir():
             message = f"{path}: there is no such folder"
             raise ConfigError(message)
-        settings = load_settings(root, config=None if config is None else Path(config))
-        return cls(root, settings=settings, host=host or PluginHost.discover())
+        host = host or PluginHost.discover()
+        settings = load_settings(
+            root,
+            config=None if config is None else Path(config),
+            sections=host.sections(),
+            absent=host.absent,
+        )
+        return cls(root, settings=settings, host=host)
 
     @property
     def state(self) -> Path:
         """The folder that holds all indexes."""
         return self.root / STATE_FOLDER
 
-    @cached_property
-    def audit(self) -> AuditLog:
-        """Where every retrieval is written down.
+    @property
+    def project(self) -> Workspace:
+        """The workspace that plugins are told of: this one, unless it lies in another's state."""
+        return self
 
-        Raises:
-            ConfigError: Its settings are wrong.
-        """
-        return AuditLog(audit_settings(self.settings), self.root)
+    def section(self, name: str, section: type[T]) -> T:
+        """The settings that a plugin declared under ``name``, of that type."""
+        return self.settings.section(name, section)
 
     def spaces(self) -> Sequence[str]:
         """The names of the spaces that the settings declare or that were indexed, sorted."""

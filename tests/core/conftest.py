@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import ragloom.audit
 from ragloom import PluginHost, Provider, Space, Workspace
 from ragloom.config.settings import Component, Settings, SpaceSettings
 from ragloom.testing.fakes import HashingEmbedder, HashingOptions
@@ -46,6 +47,7 @@ def make_space(files: Path, make_plugin: MakePlugin) -> MakeSpace:
         )
         host = PluginHost(
             {
+                "audit": ragloom.audit,
                 "formats": ragloom_formats,
                 "hashing": make_plugin(embedders=[provider]),
                 "local": ragloom_local,

@@ -29,6 +29,7 @@ PLUGINS = sorted(
     point.value
     for point in entry_points(group="ragloom")
     if point.dist is not None and point.dist.name == "ragloom"
+    if point.value != "ragloom.audit"  # core's own
 )
 LLM_PLUGIN = "ragloom_llm"  # llm's entry points name it, not ours
 needs_cli = pytest.mark.skipif(

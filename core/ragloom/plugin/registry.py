@@ -53,19 +53,19 @@ class Offer:
 
 
 class Registry:
-    """Parts by kind and name."""
+    """Components by kind and name."""
 
     def __init__(self) -> None:
-        self._parts: dict[tuple[Kind, str], Offer] = {}
+        self._offers: dict[tuple[Kind, str], Offer] = {}
 
-    def add(self, parts: Sequence[Offer]) -> None:
-        """Take all of a plugin's parts, or none of them.
+    def add(self, offers: Sequence[Offer]) -> None:
+        """Take all that a plugin offers, or none of them.
 
         Raises:
-            PluginError: One is already there, or twice in ``parts``; both owners are named.
+            PluginError: One is already there, or twice in ``offers``; both owners are named.
         """
-        accepted = dict(self._parts)
-        for part in parts:
+        accepted = dict(self._offers)
+        for part in offers:
             key = (part.kind, part.provider.name)
             if key in accepted:
                 raise PluginError(
@@ -73,20 +73,20 @@ class Registry:
                     f"and by {part.owner}; disable one of them"
                 )
             accepted[key] = part
-        self._parts = accepted
+        self._offers = accepted
 
-    def parts(self, kind: Kind) -> tuple[Offer, ...]:
+    def offers(self, kind: Kind) -> tuple[Offer, ...]:
         """The parts of a kind, sorted by name."""
-        parts = (part for (known, _), part in self._parts.items() if known == kind)
+        parts = (part for (known, _), part in self._offers.items() if known == kind)
         return tuple(sorted(parts, key=lambda part: part.provider.name))
 
     def names(self, kind: Kind) -> tuple[str, ...]:
         """The names of a kind, sorted."""
-        return tuple(part.provider.name for part in self.parts(kind))
+        return tuple(part.provider.name for part in self.offers(kind))
 
     def find(self, kind: Kind, name: str) -> Offer | None:
         """The part of that name, or None."""
-        return self._parts.get((kind, name))
+        return self._offers.get((kind, name))
 
     def find_member(
         self, kind: Kind, name: str, options: Mapping[str, object]

@@ -15,7 +15,6 @@ from hashlib import blake2b
 from pathlib import Path
 
 from ragloom import ConfigError, Embedder, NotIndexedError, PluginHost, Space, Workspace
-from ragloom.audit import AuditLog
 from ragloom.components import Wiring
 from ragloom.config import Component, SpaceSettings, user_path
 from ragloom.snapshot import Snapshot
@@ -77,10 +76,10 @@ class _AgentWorkspace(Workspace):
         """The folder of all agents' indexes."""
         return self._spaces.state
 
-    @cached_property
-    def audit(self) -> AuditLog:
-        """The project's own: nothing is written among the documents."""
-        return self._spaces.workspace.audit
+    @property
+    def project(self) -> Workspace:
+        """The workspace that plugins are told of."""
+        return self._spaces.workspace
 
     @property
     def embedder(self) -> Embedder:
@@ -235,23 +234,17 @@ def _path_option(host: PluginHost, store: str) -> str | None:
     return next((name for name in ("path", "uri") if name in names), None)
 
 
-def named_spaces(workspace: Workspace, config: Path | None = None) -> Mapping[str, Space]:
-    """The agents' spaces by agent id, for whoever serves spaces: entry point of ``ragloom.spaces``.
+def named_spaces(workspace: Workspace) -> Mapping[str, Space]:
+    """The agents' spaces by agent id.
 
     Each is opened when it is asked for, so that what is wrong with one agent keeps no other away.
-
-    Args:
-        workspace: Whose agents are meant.
-        config: The settings file that stands for ``ragloom.yaml``.
 
     Raises:
         ConfigError: A setting is wrong.
     """
-    from ragloom_agents.layers import load_agents
+    from ragloom_agents.layers import agents_of
 
-    stores = workspace.host.providers("stores")
-    settings = load_agents(workspace.root, config=config, stores=stores)
-    return _NamedSpaces(AgentSpaces(settings, workspace))
+    return _NamedSpaces(AgentSpaces(agents_of(workspace), workspace))
 
 
 class _NamedSpaces(Mapping[str, Space]):

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 from typing import Final
 
 from ragloom import ConfigError, NotIndexedError, Workspace
-from ragloom.audit import AuditLog
 from ragloom.config import Component, SpaceSettings
 from ragloom.snapshot import Snapshot
 from ragloom.workspace import Space
-from ragloom_knowledge.settings import read_settings
+from ragloom_knowledge.settings import KnowledgeSettings
 
 __all__ = ["KnowledgeWorkspace", "LessonSpace", "knowledge_space", "named_spaces"]
 
@@ -38,10 +36,10 @@ class KnowledgeWorkspace(Workspace):
         """The folder of table, lessons and index."""
         return self._project.state / NAME
 
-    @cached_property
-    def audit(self) -> AuditLog:
-        """The project's own."""
-        return self._project.audit
+    @property
+    def project(self) -> Workspace:
+        """The workspace that plugins are told of."""
+        return self._project
 
     def prepare(self) -> None:
         """Make the folder of lessons, and keep it out of version control."""
@@ -83,18 +81,19 @@ def knowledge_space(workspace: KnowledgeWorkspace) -> LessonSpace:
     return LessonSpace(workspace, NAME, settings)
 
 
-def named_spaces(workspace: Workspace, _config: Path | None = None) -> Mapping[str, Space]:
-    """The lessons where ``knowledge.serve`` is true, or nothing: entry point of ``ragloom.spaces``.
+def named_spaces(workspace: Workspace) -> Mapping[str, Space]:
+    """The lessons where ``knowledge.serve`` is true, or nothing.
 
     Raises:
         ConfigError: A setting is wrong, or another space has that name.
     """
-    if not read_settings(workspace.settings).serve:
+    if not workspace.section(NAME, KnowledgeSettings).serve:
         return {}
     if NAME in workspace.spaces():
+        origin = workspace.settings.origin("knowledge.serve")
         raise ConfigError(
-            f"{workspace.settings.named('knowledge.serve')}: two spaces are called {NAME!r}, that of "
-            "the lessons and one of the workspace: give that one another name"
+            f"{origin}: knowledge.serve: two spaces are called {NAME!r}, that of the lessons and one of "
+            "the workspace: give that one another name"
         )
     lessons, asked = KnowledgeWorkspace(workspace), workspace.settings.defaults
     settings = replace(

@@ -30,7 +30,7 @@ from ragloom.snapshot import Snapshot, current_generation
 from ragloom.workspace import Space
 from ragloom_librarian.availability import missing_parts
 from ragloom_librarian.documents import RetrievedDocument, best_sections
-from ragloom_librarian.settings import LibrarianSettings, load_librarian_settings
+from ragloom_librarian.settings import LibrarianSettings
 from ragloom_librarian.waiting import spinner
 
 __all__ = ["KnowledgeBase", "LibrarianSpace", "named_spaces", "query_knowledge_base"]
@@ -94,8 +94,7 @@ class KnowledgeBase:
             ConfigError: The folder does not exist, or a setting is wrong.
         """
         workspace = Workspace.open(path, config=config, host=host)
-        chosen = settings or load_librarian_settings(workspace.root, config=config)
-        return cls(workspace, chosen)
+        return cls(workspace, settings or workspace.section(NAME, LibrarianSettings))
 
     @cached_property
     def space(self) -> LibrarianSpace:
@@ -282,17 +281,9 @@ def opened(
         return fresh
 
 
-def named_spaces(workspace: Workspace, config: Path | None = None) -> Mapping[str, Space]:
-    """The knowledge base by its name, for whoever serves spaces: entry point of ``ragloom.spaces``.
-
-    Args:
-        workspace: The project.
-        config: The settings file that stands for ``ragloom.yaml``.
-
-    Raises:
-        ConfigError: A setting is wrong.
-    """
-    base = KnowledgeBase(workspace, load_librarian_settings(workspace.root, config=config))
+def named_spaces(workspace: Workspace) -> Mapping[str, Space]:
+    """The knowledge base by its name, where it was built."""
+    base = KnowledgeBase(workspace, workspace.section(NAME, LibrarianSettings))
     return {NAME: base.space} if current_generation(base.space.directory) else {}
 
 

@@ -7,6 +7,7 @@ import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from hashlib import blake2b
 from importlib.resources import files
 from pathlib import Path, PurePosixPath
@@ -22,7 +23,7 @@ from ragloom.text.decoding import decode
 from ragloom.types import FailedFile, IndexReport, Metadata
 from ragloom_templates.matching import Index
 from ragloom_templates.parsing import parse
-from ragloom_templates.settings import FALLBACK, TemplateSettings, read_settings
+from ragloom_templates.settings import FALLBACK, TemplateSettings
 from ragloom_templates.space import TemplateSpace, identify
 from ragloom_templates.types import Template, TemplateMatch
 
@@ -60,12 +61,12 @@ class TemplateLibrary:
         settings: TemplateSettings | None = None,
     ) -> None:
         self.workspace = workspace or Workspace.open()
-        self.settings = settings or read_settings(self.workspace.settings)
+        self.settings = settings or self.workspace.section("templates", TemplateSettings)
         self.dirs = tuple(self._relative(folder) for folder in dirs or self.settings.dirs)
         self.skipped: Sequence[FailedFile] = ()
         """The files that the last run could not read, and why."""
         self.space = TemplateSpace(
-            self.workspace, _name_of(self.dirs), sources=(), head=self.settings.weights
+            self.workspace, _name_of(self.dirs), sources=(), head=asdict(self.settings.weights)
         )
         self._added, self.space.left_out = self._read_changes()
         self._index: Index | None = None

@@ -52,9 +52,7 @@ class TemplateSpace(Space):
             sources=tuple(sources),
             exclude=_NO_TEMPLATES,
             loaders={_ENDING: Component(name="template")},
-            chunker=Component(
-                name="template", options=head, places=workspace.settings.places("templates.weights")
-            ),
+            chunker=Component(name="template", options=head),
             embedder=defaults.embedder,
             store=defaults.store,
             min_relevance=0.0,

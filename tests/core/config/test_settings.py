@@ -65,6 +65,7 @@ def test_the_file_a_space_and_the_environment_override_in_this_order(tmp_path: P
         ("spaces:\n  a/b: {}\n", "ragloom.yaml:2: 'a/b' cannot name a space"),
         ("spaces:\n  docs: [x]\n", "ragloom.yaml:2: spaces.docs: expected a mapping"),
         ("spaces:\n  docs:\n    storr: x\n", "ragloom.yaml:3: unknown setting 'storr'"),
+        ("spaces:\n  docs:\n    spaces: x\n", "ragloom.yaml:3: unknown setting 'spaces'"),
         ("a: [\n", "not valid YAML"),
         ("- a\n", "expected a mapping of settings"),
         ("top_k: 1\ntop_k: 2\n", "ragloom.yaml:2: 'top_k' is given twice"),
@@ -114,14 +115,6 @@ def test_a_wrong_variable_is_named(tmp_path: Path) -> None:
 def test_a_file_that_was_asked_for_must_be_there(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"missing\.yaml: cannot be read"):
         load_settings(tmp_path, config=tmp_path / "missing.yaml", environment={})
-
-
-def test_keys_of_plugins_are_kept_as_they_are(tmp_path: Path) -> None:
-    write(tmp_path, "rag: {store: sqlite}\nagents: [{id: a}]\n")
-
-    settings = load_settings(tmp_path, environment={})
-
-    assert settings.extensions == {"rag": {"store": "sqlite"}, "agents": [{"id": "a"}]}
 
 
 @pytest.mark.parametrize("value", ["~nosuchuser", "~nosuchuser/x.db"])

@@ -29,7 +29,7 @@ def test_names_and_parts_are_sorted():
     registry.add([part("b"), part("a")])
 
     assert registry.names("loaders") == ("a", "b")
-    assert [p.provider.name for p in registry.parts("loaders")] == ["a", "b"]
+    assert [p.provider.name for p in registry.offers("loaders")] == ["a", "b"]
 
 
 def test_a_duplicate_names_both_owners_and_adds_nothing():
