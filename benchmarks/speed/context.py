@@ -23,7 +23,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TypeVar
 
-from ragloom import SearchResult, Space, Workspace
+from ragloom import SearchFinished, SearchResult, Space, Workspace
 from ragloom.audit import AuditLog, AuditSettings
 from ragloom.context import STRATEGIES, build_context
 from ragloom.context.prompt import build_augmented_prompt
@@ -113,7 +113,14 @@ def measure(space: Space, timings: Timings, *, queries: int, top_k: int, max_tok
         kept.time(
             "audit",
             lambda query=query, result=result: log.record(
-                "search", query, space="x", generation=1, hits=result.hits, seconds=0.0
+                SearchFinished(
+                    operation="search",
+                    query=query,
+                    space="x",
+                    generation=1,
+                    hits=result.hits,
+                    seconds=0.0,
+                )
             ),
         )
         kept.time(

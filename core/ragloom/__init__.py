@@ -24,6 +24,7 @@ from ragloom.protocols import (
     Reranker,
     Store,
     TokenCounter,
+    WorkspaceView,
 )
 from ragloom.types import (
     Calibration,
@@ -34,6 +35,7 @@ from ragloom.types import (
     Document,
     FailedFile,
     Hit,
+    IndexFinished,
     IndexReport,
     Json,
     Lines,
@@ -41,6 +43,7 @@ from ragloom.types import (
     Mode,
     Piece,
     Progress,
+    SearchFinished,
     SearchResult,
     Source,
     Span,
@@ -50,7 +53,8 @@ from ragloom.types import (
 
 if TYPE_CHECKING:
     from ragloom.evaluation.measures import Measurement
-    from ragloom.plugin.host import MissingExtra, PluginHost, PluginInfo
+    from ragloom.plugin.host import PluginHost
+    from ragloom.plugin.info import MissingExtra, PluginInfo
     from ragloom.retrieval.query import Query
     from ragloom.snapshot.reader import Snapshot
     from ragloom.space import Space
@@ -76,6 +80,7 @@ __all__ = [
     "FailedFile",
     "Formatter",
     "Hit",
+    "IndexFinished",
     "IndexReport",
     "Json",
     "Lines",
@@ -97,6 +102,7 @@ __all__ = [
     "Query",
     "RagloomError",
     "Reranker",
+    "SearchFinished",
     "SearchResult",
     "Snapshot",
     "Source",
@@ -112,15 +118,16 @@ __all__ = [
     "TokenCounter",
     "VerifyReport",
     "Workspace",
+    "WorkspaceView",
     "__version__",
     "hookimpl",
     "watch_spaces",
 ]
 
 _ON_FIRST_USE = {
-    "MissingExtra": "ragloom.plugin.host",
+    "MissingExtra": "ragloom.plugin.info",
     "PluginHost": "ragloom.plugin.host",
-    "PluginInfo": "ragloom.plugin.host",
+    "PluginInfo": "ragloom.plugin.info",
     "Measurement": "ragloom.evaluation.measures",
     "Query": "ragloom.retrieval.query",
     "Snapshot": "ragloom.snapshot.reader",

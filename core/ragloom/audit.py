@@ -1,16 +1,17 @@
-"""One JSON line for every retrieval, in a file that several processes may write to.
+"""The audit log: one JSON line for every retrieval and index run, written by any number of processes.
 
-Settings, under ``audit`` in ``ragloom.yaml``::
+It is a plugin like any other, the entry point ``audit``. Settings, under ``audit`` in ``ragloom.yaml``::
 
     audit: {enabled: true, path: .ragloom/audit.jsonl, max_bytes: 10000000, keep: 4, queries: full}
 
-A line is an object with ``time`` (ISO 8601, UTC), ``operation`` (``search`` or ``context``), ``space``,
-``generation``, ``query`` or ``query_sha256``, ``hits`` (each with ``path``, ``start_line``,
-``end_line``, ``score``, ``relevance``), ``sources`` (passages shown, null for a search), ``tokens`` (of
-the context, null for a search), ``milliseconds``, ``reason`` (why nothing was found) and ``provider``
-(null where it is not known). Keys are added, never renamed. No text of any file is written down.
+A line is an object with ``time`` (ISO 8601, UTC), ``operation``, ``space``, ``generation`` and
+``milliseconds``. A ``search`` or ``context`` has ``query`` or ``query_sha256``, ``hits`` (each with
+``path``, ``start_line``, ``end_line``, ``score``, ``relevance``), ``sources`` (passages shown, null for a
+search), ``tokens`` (of the context, null for a search), ``reason`` (why nothing was found) and ``provider``
+(null where it is not known). An ``index``, ``repair`` or ``verify`` has ``report``, its figures by name; an
+index run that changed nothing is no line. Keys are added, never renamed. It holds no text of any file.
 
-A log that cannot be written is one warning, and never stops a retrieval.
+A log that cannot be written is one warning, and never stops a retrieval or a run.
 """
 
 from __future__ import annotations
@@ -19,23 +20,31 @@ import json
 import logging
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
-from typing import Literal, cast
+from typing import Literal
 
-from ragloom.config.component import placed
-from ragloom.config.options import build
-from ragloom.config.settings import Settings, user_path
+from ragloom.config.options import user_path
 from ragloom.context.citations import hit_json
-from ragloom.errors import ConfigError
-from ragloom.types import Hit, Json
+from ragloom.hookspecs import hookimpl
+from ragloom.protocols import WorkspaceView
+from ragloom.types import IndexFinished, Json, SearchFinished
 
-__all__ = ["AuditLog", "AuditSettings", "audit_settings", "read_log"]
+__all__ = [
+    "AuditLog",
+    "AuditSettings",
+    "log_of",
+    "ragloom_index_finished",
+    "ragloom_search_finished",
+    "ragloom_settings",
+    "read_log",
+]
 
 _LOG = logging.getLogger("ragloom")
 
@@ -49,7 +58,7 @@ _WAIT = 0.05
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditSettings:
-    """How retrievals are written down.
+    """How retrievals and index runs are written down.
 
     Attributes:
         enabled: Whether they are.
@@ -78,20 +87,28 @@ class AuditSettings:
             raise ValueError(f"path must be {error}, not {self.path!r}") from error
 
 
-def audit_settings(settings: Settings) -> AuditSettings:
-    """What the settings say under ``audit``.
+@hookimpl
+def ragloom_settings() -> Mapping[str, type]:
+    """Declare the section ``audit``."""
+    return {"audit": AuditSettings}
 
-    Raises:
-        ConfigError: A key is unknown, or a value is of the wrong type or out of range.
-    """
-    given = settings.extensions.get("audit")
-    if given is None:
-        return AuditSettings()
-    if not isinstance(given, Mapping):
-        named = settings.named("audit")
-        raise ConfigError(f"{named}: expected a mapping such as {{queries: hash}}, found {given!r}")
-    with placed(settings.places("audit")):
-        return cast("AuditSettings", build(AuditSettings, given, part="audit"))
+
+@hookimpl
+def ragloom_search_finished(workspace: WorkspaceView, event: SearchFinished) -> None:
+    """Write down a search or a context."""
+    log_of(workspace).record(event)
+
+
+@hookimpl
+def ragloom_index_finished(workspace: WorkspaceView, event: IndexFinished) -> None:
+    """Write down a repair, a verification, or an index run that changed something."""
+    if event.changed or event.operation == "verify":
+        log_of(workspace).record(event)
+
+
+def log_of(workspace: WorkspaceView) -> AuditLog:
+    """The log of a workspace; the same object while its settings are the same."""
+    return _log(workspace.section("audit", AuditSettings), workspace.root)
 
 
 class AuditLog:
@@ -107,49 +124,28 @@ class AuditLog:
         self.path: Path = root / user_path(settings.path)
         self._warned = False
 
-    def record(
-        self,
-        operation: Literal["search", "context"],
-        query: str,
-        *,
-        space: str,
-        generation: int,
-        hits: Sequence[Hit],
-        seconds: float,
-        reason: str = "",
-        sources: int | None = None,
-        tokens: int | None = None,
-        provider: str | None = None,
-    ) -> None:
-        """Append a line, if the log is enabled; under a millisecond, and never an error.
-
-        Args:
-            operation: What was asked for.
-            query: In words; written as the settings say.
-            space: The index that answered.
-            generation: Its snapshot.
-            hits: What was found.
-            seconds: How long it took.
-            reason: Why nothing was found.
-            sources: Passages shown.
-            tokens: Tokens of the context.
-            provider: Who is to be shown the context, such as ``anthropic``.
-        """
+    def record(self, event: SearchFinished | IndexFinished) -> None:
+        """Append a line, if the log is enabled; under a millisecond, and never an error."""
         if not self.settings.enabled:
             return
-        line = {
+        line: dict[str, object] = {
             "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
-            "operation": operation,
-            "space": space,
-            "generation": generation,
-            **self._query(query),
-            "hits": [hit_json(hit, *_OF_A_HIT) for hit in hits],
-            "sources": sources,
-            "tokens": tokens,
-            "milliseconds": round(seconds * 1000, 3),
-            "reason": reason,
-            "provider": provider,
+            "operation": event.operation,
+            "space": event.space,
+            "generation": event.generation,
+            "milliseconds": round(event.seconds * 1000, 3),
         }
+        if isinstance(event, IndexFinished):
+            line["report"] = dict(event.report)
+        else:
+            line |= {
+                **self._query(event.query),
+                "hits": [hit_json(hit, *_OF_A_HIT) for hit in event.hits],
+                "sources": event.sources,
+                "tokens": event.tokens,
+                "reason": event.reason,
+                "provider": event.provider,
+            }
         try:
             self._append(json.dumps(line, separators=(",", ":")).encode() + b"\n")
         except OSError as error:
@@ -194,6 +190,9 @@ class AuditLog:
         for newer, old in reversed(list(pairwise(older))):
             with suppress(FileNotFoundError):
                 newer.replace(old)
+
+
+_log = lru_cache(maxsize=16)(AuditLog)
 
 
 def read_log(path: Path) -> Iterator[Mapping[str, Json]]:

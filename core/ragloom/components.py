@@ -7,23 +7,45 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
-from ragloom.config.component import NONE, Part, placed
+from ragloom.config.component import NONE, Component, located
 from ragloom.config.settings import SpaceSettings, user_path
 from ragloom.errors import ConfigError, SourceError
 from ragloom.plugin.host import PluginHost
-from ragloom.protocols import Chunker, Embedder, Formatter, Loader, Reranker, Store
+from ragloom.protocols import (
+    Chunker,
+    Embedder,
+    Formatter,
+    Loader,
+    Reranker,
+    Store,
+    WorkspaceView,
+)
 from ragloom.sources.discovery import Found, resolve_roots, walk
 from ragloom.sources.loading import cut_document, load_document, loader_for
 from ragloom.sources.screening import is_secret
 from ragloom.text.decoding import read_regular
 from ragloom.types import Chunk, Document, Json, Source
 
-__all__ = ["Components", "Select"]
+__all__ = ["Components", "Home", "Select"]
 
 Select: TypeAlias = "Callable[[Sequence[str]], Collection[str]]"
 """Given the uris of all files that are found, those to index."""
+
+
+class Home(WorkspaceView, Protocol):
+    """The workspace that a space belongs to."""
+
+    @property
+    def host(self) -> PluginHost:
+        """The plugins."""
+
+    def spaces(self) -> Sequence[str]:
+        """The names of all spaces."""
+
+    def make_state(self) -> Path:
+        """Create the folder of all indexes, ignored by git."""
 
 
 class Components:
@@ -56,14 +78,14 @@ class Components:
         if self._model is not None:
             return self._model.embedder
         part = self.settings.embedder
-        with placed(part.places):
+        with located(part.places):
             return self.host.embedder(part.name, part.options)
 
     @cached_property
     def chunker(self) -> Chunker:
         """The part that says where documents are cut."""
         part = self.settings.chunker
-        with placed(part.places):
+        with located(part.places):
             return self.host.chunker(part.name, part.options)
 
     @cached_property
@@ -77,14 +99,14 @@ class Components:
         part = self.settings.reranker
         if part.name == NONE:
             return None
-        with placed(part.places):
+        with located(part.places):
             return self.host.reranker(part.name, part.options)
 
     @cached_property
     def formatter(self) -> Formatter:
         """The part that writes a context as text."""
         part = self.settings.formatter
-        with placed(part.places):
+        with located(part.places):
             return self.host.formatter(part.name, part.options)
 
     @cached_property
@@ -96,7 +118,7 @@ class Components:
             for ending in made[name].suffixes:
                 by_ending.setdefault(ending, made[name])
         for ending, part in self.settings.loaders.items():
-            with placed(part.places):
+            with located(part.places):
                 by_ending[ending] = self.host.loader(part.name, part.options)
         return by_ending
 
@@ -194,10 +216,10 @@ class Components:
     def new_store(self) -> Store:
         """Another object for the same store; its local path counts from the workspace."""
         part = self.settings.store
-        with placed(part.places):
+        with located(part.places):
             return self.host.store(part.name, self._anchored(part))
 
-    def _anchored(self, part: Part) -> Mapping[str, Json]:
+    def _anchored(self, part: Component) -> Mapping[str, Json]:
         options = dict(part.options)
         for key in ("path", "uri"):
             value = options.get(key)

@@ -10,7 +10,7 @@ it wants, marked with :data:`hookimpl`, and nothing else is asked of it::
         from ragloom_rst.loader import RstLoader
         return [Provider(name="rst", summary="reStructuredText", create=lambda _: RstLoader())]
 
-Hooks are called once, when a :class:`~ragloom.PluginHost` is built. They register; the work is done by
+Most hooks are called once, when a :class:`~ragloom.PluginHost` is built. They register; the work is done by
 the objects that the providers make. Importing a plugin must load nothing heavy: import that in
 ``create`` or on first use.
 """
@@ -23,7 +23,8 @@ from typing import Generic, TypeVar
 
 import pluggy
 
-from ragloom.protocols import Chunker, Embedder, Formatter, Loader, Reranker, Store
+from ragloom.protocols import Chunker, Embedder, Formatter, Loader, Reranker, Store, WorkspaceView
+from ragloom.types import IndexFinished, SearchFinished
 
 PROJECT = "ragloom"
 """The name under which pluggy knows the hooks, and the entry-point group of plugins."""
@@ -160,4 +161,47 @@ def ragloom_evaluations() -> Mapping[str, EvaluationSpec]:  # type: ignore[empty
 
     Called once when the host is built, without arguments. All results count; a name may be offered
     once, and a folder with a ``corpus.jsonl`` is ragloom's own. Since 0.1.
+    """
+
+
+@hookspec
+def ragloom_settings() -> Mapping[str, type]:  # type: ignore[empty-body]
+    """Declare sections of ``ragloom.yaml``: a top-level key to the frozen dataclass of its legal keys.
+
+    Every field has a default; its type and a ``ValueError`` of ``__post_init__`` that names the field say
+    what is legal. ``tuple[D, ...]`` of a dataclass ``D`` is a list of mappings. ``Workspace.section``
+    returns the instance; variables such as ``RAGLOOM_MYPLUGIN_KEY`` go before the file, and
+    ``ragloom config`` shows each value with its origin. All sections are checked when a workspace opens.
+
+    Called once when the host is built, without arguments. All results count; a section has one owner, and
+    none has the name of a setting of ragloom's own. Since 0.1.
+    """
+
+
+@hookspec
+def ragloom_spaces(workspace: WorkspaceView) -> Mapping[str, object]:  # type: ignore[empty-body]
+    """Offer spaces that the plugin keeps: a name to a :class:`~ragloom.Space`, for whoever serves spaces.
+
+    Called with the :class:`~ragloom.Workspace` whenever somebody asks ``PluginHost.spaces``; a mapping may
+    open a space when it is looked up. Every plugin's result stands under its name. What is raised is a
+    warning that names the plugin. Since 0.1.
+    """
+
+
+@hookspec
+def ragloom_index_finished(workspace: WorkspaceView, event: IndexFinished) -> None:
+    """Follow index runs, repairs and verifications.
+
+    Called with the :class:`~ragloom.Workspace` and the event after each that came to its end, changed or
+    not. Nothing is returned; what is raised is a warning that names the plugin, and no run fails.
+    Since 0.1.
+    """
+
+
+@hookspec
+def ragloom_search_finished(workspace: WorkspaceView, event: SearchFinished) -> None:
+    """Follow searches and contexts.
+
+    Called with the :class:`~ragloom.Workspace` and the event after each, before it is returned. Nothing is
+    returned; what is raised is a warning that names the plugin, and no search fails. Since 0.1.
     """

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from ragloom.types import Calibration, Chunk, Condition, Context, Document, Piece, Source
 
 if TYPE_CHECKING:  # numpy would be half of what `import ragloom` costs
     import numpy as np
     import numpy.typing as npt
+
+T = TypeVar("T")
 
 Embeddings: TypeAlias = "npt.NDArray[np.float32]"
 """``(n, d)`` or ``(d,)`` float32, C-contiguous; every row finite and of unit length."""
@@ -229,3 +231,18 @@ class Formatter(Protocol):
         No citations render to an empty or an explicitly empty text, never to an error. Retrieved text
         cannot close the delimiters around it.
         """
+
+
+class WorkspaceView(Protocol):
+    """What a hook sees of a workspace; a :class:`~ragloom.Workspace` is passed."""
+
+    @property
+    def root(self) -> Path:
+        """The folder that paths are relative to."""
+
+    @property
+    def state(self) -> Path:
+        """The folder of the indexes; a plugin keeps its own files in a folder below it."""
+
+    def section(self, name: str, section: type[T]) -> T:
+        """The settings that a plugin declared under ``name``, of that type."""

@@ -12,7 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ragloom.audit import AuditLog
+from ragloom.components import Home
 from ragloom.config.settings import SpaceSettings
 from ragloom.context.packing import Strategy, build_context
 from ragloom.errors import ConfigError, RagloomError
@@ -20,7 +20,7 @@ from ragloom.protocols import Embeddings, Formatter, TokenCounter
 from ragloom.retrieval.freshness import text_of
 from ragloom.retrieval.query import Query
 from ragloom.snapshot import Snapshot
-from ragloom.types import Condition, Context, Hit, Mode, SearchResult
+from ragloom.types import Condition, Context, Hit, Mode, SearchFinished, SearchResult
 
 __all__ = ["Member", "Searchable", "holder"]
 
@@ -39,6 +39,10 @@ class Member(Protocol):
         """How it is made and searched."""
 
     @property
+    def workspace(self) -> Home:
+        """The workspace that it belongs to."""
+
+    @property
     def root(self) -> Path:
         """The folder that uris are relative to."""
 
@@ -51,21 +55,16 @@ class Member(Protocol):
 
 
 class Searchable(ABC):
-    """Searches, and packs what it finds; every search is written to the audit log."""
+    """Searches, and packs what it finds; plugins are told of every search."""
 
     @property
     @abstractmethod
     def members(self) -> Sequence[Member]:
         """The spaces."""
 
-    @property
-    @abstractmethod
-    def audit(self) -> AuditLog:
-        """Where every search is written down."""
-
     @abstractmethod
     def answer(self, query: Query) -> SearchResult:
-        """The result of a query, without a line in the audit log."""
+        """The result of a query; no plugin is told."""
 
     def search(
         self,
@@ -92,15 +91,16 @@ class Searchable(ABC):
         asked = _query(query, top_k, min_relevance, mode, where)
         started = time.perf_counter()
         result = self.answer(asked)
-        self.audit.record(
-            "search",
-            result.query,
+        event = SearchFinished(
+            operation="search",
+            query=result.query,
             space=result.space,
             generation=result.generation,
             hits=result.hits,
             seconds=time.perf_counter() - started,
             reason=result.reason,
         )
+        self._tell(event)
         return result
 
     def context(
@@ -158,9 +158,9 @@ class Searchable(ABC):
             limit=limit,
             reason=result.reason,
         )
-        self.audit.record(
-            "context",
-            result.query,
+        event = SearchFinished(
+            operation="context",
+            query=result.query,
             space=result.space,
             generation=result.generation,
             hits=packed.hits,
@@ -170,7 +170,12 @@ class Searchable(ABC):
             tokens=packed.tokens,
             provider=provider,
         )
+        self._tell(event)
         return packed
+
+    def _tell(self, event: SearchFinished) -> None:
+        workspace = self.members[0].workspace
+        workspace.host.search_finished(workspace, event)
 
 
 def holder(members: Sequence[Member], hit: Hit) -> Member | None:

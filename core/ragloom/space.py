@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Literal, Self
 
-from ragloom.audit import AuditLog
-from ragloom.components import Components, Select
+from ragloom.components import Components, Home, Select
 from ragloom.config.settings import SpaceSettings
 from ragloom.config.spelling import did_you_mean
 from ragloom.errors import NotIndexedError, SourceError, StoreError
@@ -19,7 +19,6 @@ from ragloom.indexing.drop import drop
 from ragloom.indexing.indexer import LOCK_TIMEOUT, Indexer
 from ragloom.indexing.space_record import SpaceRecord
 from ragloom.indexing.store_sync import answers_for
-from ragloom.plugin.host import PluginHost
 from ragloom.protocols import Store
 from ragloom.retrieval.calibration import (
     CALIBRATION_NAME,
@@ -40,6 +39,7 @@ from ragloom.status import SpaceStatus, status_of
 from ragloom.types import (
     Calibration,
     Hit,
+    IndexFinished,
     IndexReport,
     Mode,
     Progress,
@@ -47,39 +47,13 @@ from ragloom.types import (
     VerifyReport,
 )
 
-__all__ = ["Home", "Space"]
+__all__ = ["Space"]
 
 _LOG = logging.getLogger("ragloom")
 _UNCALIBRATED = (
     "this embedder ships no calibration, so relevance follows a default curve: "
     "'ragloom calibrate' fits it to these documents"
 )
-
-
-class Home(Protocol):
-    """The workspace that a space belongs to."""
-
-    @property
-    def root(self) -> Path:
-        """The folder of the workspace."""
-
-    @property
-    def state(self) -> Path:
-        """The folder of all indexes."""
-
-    @property
-    def host(self) -> PluginHost:
-        """The plugins."""
-
-    @property
-    def audit(self) -> AuditLog:
-        """Where every search is written down."""
-
-    def spaces(self) -> Sequence[str]:
-        """The names of all spaces."""
-
-    def make_state(self) -> Path:
-        """Create the folder of all indexes, ignored by git."""
 
 
 class Space(Components, Searchable):
@@ -158,11 +132,6 @@ class Space(Components, Searchable):
         """Itself."""
         return (self,)
 
-    @property
-    def audit(self) -> AuditLog:
-        """The workspace's."""
-        return self.workspace.audit
-
     def index(
         self,
         *,
@@ -190,7 +159,20 @@ class Space(Components, Searchable):
         if not allow_empty:
             self._refuse_emptying()
         self._prepare()
+        before = current_generation(self.directory)
         report = self._indexer(progress).run(full=full, timeout=timeout)
+        figures = {
+            "added": len(report.added),
+            "updated": len(report.updated),
+            "removed": len(report.removed),
+            "unchanged": report.unchanged,
+            "failed": len(report.failed),
+            "chunks": report.chunks,
+            "embedded": report.embedded,
+            "reused": report.reused,
+        }
+        changed = report.generation != before
+        self._finished("index", report.generation, report.seconds, figures, changed=changed)
         first = bool(report.embedded) and report.embedded == report.chunks
         if first and self.embedder.calibration is None and self.calibration() is None:
             return replace(report, warnings=(*report.warnings, _UNCALIBRATED))
@@ -212,7 +194,11 @@ class Space(Components, Searchable):
             message = f"nothing is indexed in {self.name!r} yet: run 'ragloom index'"
             raise NotIndexedError(message)
         self._prepare()
-        return self._indexer(progress).repair()
+        started = time.perf_counter()
+        chunks = self._indexer(progress).repair()
+        generation, seconds = current_generation(self.directory), time.perf_counter() - started
+        self._finished("repair", generation, seconds, {"chunks": chunks}, changed=True)
+        return chunks
 
     def drop(self, *, timeout: float = LOCK_TIMEOUT) -> None:
         """Delete the index: chunks, snapshot and calibration. The files stay.
@@ -250,9 +236,14 @@ class Space(Components, Searchable):
             NotIndexedError: Nothing is indexed yet.
             StoreDamagedError: The index itself is damaged.
         """
+        started = time.perf_counter()
         snapshot = self.snapshot()
         snapshot.check()
-        return prove(snapshot, self.root, self.loaders, progress)
+        report = prove(snapshot, self.root, self.loaders, progress)
+        figures = {"chunks": report.chunks, "exact": report.exact, "stale": len(report.stale)}
+        seconds = time.perf_counter() - started
+        self._finished("verify", snapshot.meta.generation, seconds, figures, changed=False)
+        return report
 
     @property
     def generation(self) -> int:
@@ -382,6 +373,25 @@ class Space(Components, Searchable):
             return None
         self._reading = reading
         return reading if answers else None
+
+    def _finished(
+        self,
+        operation: Literal["index", "repair", "verify"],
+        generation: int,
+        seconds: float,
+        report: Mapping[str, int],
+        *,
+        changed: bool,
+    ) -> None:
+        event = IndexFinished(
+            operation=operation,
+            space=self.name,
+            generation=generation,
+            changed=changed,
+            seconds=seconds,
+            report=report,
+        )
+        self.host.index_finished(self.workspace, event)
 
     def _refuse_emptying(self) -> None:
         if self.record is None or not self.generation:

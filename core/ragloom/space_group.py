@@ -8,7 +8,6 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
-from ragloom.audit import AuditLog
 from ragloom.context.citations import citation_of
 from ragloom.errors import RagloomError
 from ragloom.retrieval.query import Query
@@ -59,11 +58,6 @@ class SpaceGroup(Searchable):
     def members(self) -> Sequence[Space]:
         """The spaces."""
         return self.spaces
-
-    @property
-    def audit(self) -> AuditLog:
-        """The workspace's."""
-        return self.spaces[0].audit
 
     def answer(self, query: Query) -> SearchResult:
         """The result of all spaces that have one; what is wrong with the others is its reason.

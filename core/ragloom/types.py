@@ -277,6 +277,58 @@ class VerifyReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class IndexFinished:
+    """An index run, a repair or a verification that came to its end.
+
+    Attributes:
+        operation: Which of them.
+        space: The index.
+        generation: The snapshot that is current now.
+        changed: Whether the run changed the index; a search refreshes it first, mostly for nothing.
+        seconds: How long it took.
+        report: Its figures by name: files ``added``, ``updated``, ``removed``, ``unchanged`` and
+            ``failed``, ``chunks`` in the index, those ``embedded`` and ``reused``; of a verification,
+            ``exact`` and ``stale`` chunks.
+    """
+
+    operation: Literal["index", "repair", "verify"]
+    space: str
+    generation: int
+    changed: bool
+    seconds: float
+    report: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchFinished:
+    """A search, or a context that was packed.
+
+    Attributes:
+        operation: Which of them.
+        query: In words.
+        space: The index that answered.
+        generation: Its snapshot.
+        hits: What was found.
+        seconds: How long it took.
+        reason: Why nothing was found.
+        sources: Passages of the context.
+        tokens: Tokens of the context.
+        provider: Who is shown the context, such as ``anthropic``; None where it is not known.
+    """
+
+    operation: Literal["search", "context"]
+    query: str
+    space: str
+    generation: int
+    hits: tuple[Hit, ...]
+    seconds: float
+    reason: str = ""
+    sources: int | None = None
+    tokens: int | None = None
+    provider: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Citation:
     """Where a passage of a context comes from; exact, and checked against the disk.
 

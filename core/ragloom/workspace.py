@@ -6,11 +6,10 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
+from typing import TypeVar
 
-from ragloom.audit import AuditLog, audit_settings
 from ragloom.components import Select
 from ragloom.config.settings import Settings, SpaceSettings, check_space_name, load_settings
 from ragloom.errors import ConfigError
@@ -22,6 +21,8 @@ from ragloom.space import Space
 from ragloom.status import SpaceStatus
 
 __all__ = ["STATE_FOLDER", "Space", "SpaceStatus", "Workspace"]
+
+T = TypeVar("T")
 
 STATE_FOLDER = ".ragloom"
 
@@ -63,22 +64,23 @@ class Workspace:
         if not root.is_dir():
             message = f"{path}: there is no such folder"
             raise ConfigError(message)
-        settings = load_settings(root, config=None if config is None else Path(config))
-        return cls(root, settings=settings, host=host or PluginHost.discover())
+        host = host or PluginHost.discover()
+        settings = load_settings(
+            root,
+            config=None if config is None else Path(config),
+            sections=host.sections(),
+            absent=host.absent,
+        )
+        return cls(root, settings=settings, host=host)
 
     @property
     def state(self) -> Path:
         """The folder that holds all indexes."""
         return self.root / STATE_FOLDER
 
-    @cached_property
-    def audit(self) -> AuditLog:
-        """Where every retrieval is written down.
-
-        Raises:
-            ConfigError: Its settings are wrong.
-        """
-        return AuditLog(audit_settings(self.settings), self.root)
+    def section(self, name: str, section: type[T]) -> T:
+        """The settings that a plugin declared under ``name``, of that type."""
+        return self.settings.section(name, section)
 
     def make_state(self) -> Path:
         """Create the folder of all indexes, ignored by git."""

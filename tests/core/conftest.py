@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+import ragloom.audit
 from ragloom import PluginHost, Provider, Space, Workspace
-from ragloom.config.settings import Part, Settings, SpaceSettings
+from ragloom.config.settings import Component, Settings, SpaceSettings
 from ragloom.testing.fakes import HashingEmbedder, HashingOptions
 from ragloom.testing.fixtures import MakePlugin
 
@@ -47,6 +48,7 @@ def make_space(files: Path, make_plugin: MakePlugin) -> MakeSpace:
         )
         host = PluginHost(
             {
+                "audit": ragloom.audit,
                 "formats": ragloom_formats,
                 "hashing": make_plugin(embedders=[provider]),
                 "local": ragloom_local,
@@ -56,8 +58,8 @@ def make_space(files: Path, make_plugin: MakePlugin) -> MakeSpace:
             }
         )
         chosen = SpaceSettings(
-            embedder=Part(name="hashing", options=embedder_options or {}),
-            store=Part(name=store, options=store_options or {}),
+            embedder=Component(name="hashing", options=embedder_options or {}),
+            store=Component(name=store, options=store_options or {}),
             **settings,
         )
         workspace = Workspace(files, settings=Settings(defaults=chosen), host=host)

@@ -7,8 +7,9 @@ import time
 
 import pytest
 
-from ragloom import Chunk, ConfigError, Hit, Lines, Span
-from ragloom.audit import AuditLog, AuditSettings, audit_settings, read_log
+import ragloom.audit
+from ragloom import Chunk, ConfigError, Hit, IndexFinished, Lines, PluginHost, SearchFinished, Span
+from ragloom.audit import AuditLog, AuditSettings, read_log
 from ragloom.config.settings import Settings, load_settings
 
 HIT = Hit(
@@ -26,8 +27,8 @@ HIT = Hit(
 
 
 def record(log, query="how?", **more):
-    given = {"space": "docs", "generation": 2, "hits": [HIT], "seconds": 0.0123, **more}
-    log.record("context", query, **given)
+    given = {"space": "docs", "generation": 2, "hits": (HIT,), "seconds": 0.0123, **more}
+    log.record(SearchFinished(operation="context", query=query, **given))
 
 
 def lines(path):
@@ -51,6 +52,27 @@ def test_a_line_says_what_was_asked_and_found_and_no_text(tmp_path):
         "milliseconds": 12.3,
         "reason": "",
         "provider": "ollama",
+    } == line
+
+
+def test_a_run_has_its_figures(tmp_path):
+    event = IndexFinished(
+        operation="verify",
+        space="docs",
+        generation=2,
+        changed=False,
+        seconds=1.5,
+        report={"chunks": 3, "exact": 3, "stale": 0},
+    )
+    AuditLog(AuditSettings(path="a"), tmp_path).record(event)
+    (line,) = lines(tmp_path / "a")
+    del line["time"]
+    assert {
+        "operation": "verify",
+        "space": "docs",
+        "generation": 2,
+        "milliseconds": 1500.0,
+        "report": {"chunks": 3, "exact": 3, "stale": 0},
     } == line
 
 
@@ -128,10 +150,16 @@ def test_who_holds_the_lock_for_long_is_not_waited_for(tmp_path):
 WRITER = """
 import sys
 from pathlib import Path
+from ragloom import SearchFinished
 from ragloom.audit import AuditLog, AuditSettings
 log = AuditLog(AuditSettings(path="a", max_bytes=20_000, keep=50), Path(sys.argv[1]))
 for turn in range(200):
-    log.record("search", f"{sys.argv[2]}-{turn}", space="docs", generation=1, hits=[], seconds=0.1)
+    query = f"{sys.argv[2]}-{turn}"
+    log.record(
+        SearchFinished(
+            operation="search", query=query, space="docs", generation=1, hits=(), seconds=0.1
+        )
+    )
 """
 
 
@@ -145,36 +173,47 @@ def test_several_processes_lose_no_line(tmp_path):
     assert sorted(f"{number}-{turn}" for number in range(3) for turn in range(200)) == written
 
 
-def test_settings():
-    assert AuditSettings() == audit_settings(Settings())
-    given = {"audit": {"queries": "hash", "keep": 0, "max_bytes": 5}}
-    assert AuditSettings(queries="hash", keep=0, max_bytes=5) == audit_settings(
-        Settings(extensions=given)
-    )
+@pytest.fixture
+def read(tmp_path):
+    """What the section says in a file of this text."""
+
+    def read_text(text, **environment):
+        (tmp_path / "ragloom.yaml").write_text(text, "utf-8")
+        sections = PluginHost({"audit": ragloom.audit}).sections()
+        settings = load_settings(tmp_path, environment=environment, sections=sections)
+        return settings.section("audit", AuditSettings)
+
+    return read_text
+
+
+def test_settings(read):
+    assert AuditSettings() == Settings().section("audit", AuditSettings) == read("audit:\n")
+    given = AuditSettings(queries="hash", keep=0, max_bytes=5)
+    assert given == read("audit: {queries: hash, keep: 0, max_bytes: 5}\n")
+    assert 7 == read("audit: {keep: 1}\n", RAGLOOM_AUDIT_KEEP="7").keep
 
 
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ("off", "audit: expected a mapping such as"),
-        ({"querys": "none"}, "unknown option 'querys'; did you mean 'queries'"),
-        ({"queries": "some"}, "option 'queries' must be one of 'full', 'hash', 'none'"),
-        ({"max_bytes": 0}, "max_bytes must be at least 1"),
-        ({"keep": -1}, "keep must be at least 0"),
-        ({"path": "~nosuchuser/x"}, "path must be .* not '~nosuchuser/x'"),
+        ("off", "audit: expected a mapping with enabled, path, "),
+        ("{querys: none}", "unknown option 'querys'; did you mean 'queries'"),
+        ("{queries: some}", "option 'queries' must be one of 'full', 'hash', 'none'"),
+        ("{max_bytes: 0}", "max_bytes must be at least 1"),
+        ("{keep: -1}", "keep must be at least 0"),
+        ("{path: ~nosuchuser/x}", "path must be .* not '~nosuchuser/x'"),
     ],
 )
-def test_wrong_settings_are_named(given, message):
-    with pytest.raises(ConfigError, match=message):
-        audit_settings(Settings(extensions={"audit": given}))
+def test_wrong_settings_are_named(given, message, read):
+    with pytest.raises(ConfigError, match=rf"ragloom\.yaml:1: .*{message}"):
+        read(f"audit: {given}\n")
 
 
-def test_a_wrong_setting_is_named_with_its_line(tmp_path):
-    path = tmp_path / "ragloom.yaml"
-    path.write_text("audit:\n  queries: hash\n  keep: many\n", "utf-8")
+def test_a_wrong_setting_is_named_with_its_line(tmp_path, read):
     with pytest.raises(ConfigError) as caught:
-        audit_settings(load_settings(tmp_path, environment={}))
-    assert f"{path}:3: audit: option 'keep' must be int, not 'many'" == str(caught.value)
+        read("audit:\n  queries: hash\n  keep: many\n")
+    expected = f"{tmp_path / 'ragloom.yaml'}:3: audit: option 'keep' must be int, not 'many'"
+    assert expected == str(caught.value)
 
 
 def test_the_log_may_lie_in_the_home_folder(tmp_path, monkeypatch):

@@ -28,6 +28,7 @@ PLUGINS = sorted(
     point.value
     for point in entry_points(group="ragloom")
     if point.dist is not None and point.dist.name == "ragloom"
+    if point.value != "ragloom.audit"  # core's own
 )
 PUBLIC = {
     "ragloom",

@@ -17,7 +17,7 @@ pytest.importorskip("onnxruntime", reason="needs the extra [standard]")
 pytest.importorskip("markdown_it", reason="needs the extra [standard]")
 
 from ragloom import Document, PluginHost, Workspace
-from ragloom.audit import read_log
+from ragloom.audit import log_of, read_log
 from ragloom.context.packing import build_context
 from ragloom.context.prompt import build_augmented_prompt
 from ragloom.errors import MissingDependencyError, ModelError
@@ -242,7 +242,7 @@ def test_6_graceful_fallback(space):
 
 def test_7_audit(space):
     context = space.context("how are errors logged?", provider="openai")
-    *_, line = read_log(space.workspace.audit.path)
+    *_, line = read_log(log_of(space.workspace).path)
     assert ("context", "how are errors logged?", "openai") == (
         line["operation"],
         line["query"],

@@ -57,7 +57,7 @@ COMMANDS = {
     "chunks": "Show how files are cut.",
     "eval": "Measure retrieval on a judged collection.",
     "calibrate": "Fit relevance to your documents.",
-    "audit": "Read the log of retrievals.",
+    "audit": "Read the log of retrievals and index runs.",
     "repair": "Make the store again from the snapshot, or the snapshot from the store.",
     "drop": "Forget indexes; the files stay.",
     "completion": "Print the script that completes commands in a shell.",

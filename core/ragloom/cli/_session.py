@@ -71,7 +71,7 @@ class Session:
         from ragloom.cli._variables import misspelt_variables
 
         if misspelt_variables(os.environ):  # a plugin may know them: it takes time to ask
-            names = [plugin.name for plugin in self.host().plugins()]
+            names = [*self.host().sections(), *(one.name for one in self.host().plugins())]
             for variable, meant in misspelt_variables(os.environ, names).items():
                 self.warn(f"{variable} is no setting and is ignored; did you mean {meant}?")
 

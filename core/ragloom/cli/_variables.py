@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import fields
 
-from ragloom.config.component import ENVIRONMENT, PARTS
-from ragloom.config.settings import EXTENSIONS, SpaceSettings
+from ragloom.config.component import COMPONENTS, ENVIRONMENT
+from ragloom.config.settings import SpaceSettings
 from ragloom.config.spelling import nearest
 
 __all__ = ["misspelt_variables"]
@@ -23,11 +23,11 @@ def misspelt_variables(
 
     Args:
         environment: The variables.
-        known: Names of plugins.
+        known: Names of plugins and of their sections.
     """
-    owners = {name.upper() for name in (*known, *EXTENSIONS)}
+    owners = {name.upper() for name in known}
     legal = [one.name.upper() for one in fields(SpaceSettings)]
-    parts = [part.upper() for part in PARTS]
+    parts = [part.upper() for part in COMPONENTS]
     found: dict[str, str] = {}
     for variable in sorted(environment):
         name = variable.removeprefix(ENVIRONMENT)

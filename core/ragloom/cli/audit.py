@@ -20,11 +20,12 @@ __all__ = ["command"]
 @click.command(
     "audit",
     cls=Command,
-    short_help="Read the log of retrievals.",
+    short_help="Read the log of retrievals and index runs.",
     epilog="""\b
 Examples:
   ragloom audit
   ragloom audit -n 100 --space docs --empty
+  ragloom audit --operation index --operation repair
   ragloom audit --since 2026-01-31 --json | jq .milliseconds""",
 )
 @click.option(
@@ -34,9 +35,16 @@ Examples:
     type=click.IntRange(min=0),
     default=20,
     show_default=True,
-    help="Retrievals at the most, the latest; 0 for all.",
+    help="Maximum number of lines, the latest; 0 for all.",
 )
 @click.option("-s", "--space", "space_name", metavar="NAME", help="Only those of this index.")
+@click.option(
+    "--operation",
+    "operations",
+    type=click.Choice(("search", "context", "index", "repair", "verify")),
+    multiple=True,
+    help="Only such operations. May be given more than once.",
+)
 @click.option("--query", "words", metavar="TEXT", help="Only queries that contain this text.")
 @click.option("--path", "path", metavar="TEXT", help="Only those that found such a path.")
 @click.option("--empty", is_flag=True, help="Only those that found nothing.")
@@ -53,31 +61,32 @@ def command(
     *,
     last: int,
     space_name: str | None,
+    operations: tuple[str, ...],
     words: str | None,
     path: str | None,
     empty: bool,
     since: datetime | None,
     as_json: bool,
 ) -> None:
-    """Read the log of retrievals, oldest first: when, where, what was asked and what was found.
+    """Read the log of retrievals and index runs, oldest first: when, what, where and the result.
 
-    With --json, every retrieval is one object on a line. The setting 'audit' says where the log is,
-    how long it grows, and whether queries are written into it.
+    With --json, every line is one object. The setting 'audit' says where the log is, how long it
+    grows, and whether queries are written into it. Index runs that changed nothing are not in it.
     """
-    from ragloom.audit import audit_settings, read_log
+    from ragloom.audit import log_of, read_log
 
-    workspace = session.workspace()
-    settings = audit_settings(workspace.settings)
-    log = workspace.audit.path
+    log = log_of(session.workspace())
+    settings = log.settings
     start = since.replace(tzinfo=UTC).isoformat(timespec="milliseconds") if since else ""
     records = deque(
         (
             record
-            for record in read_log(log)
+            for record in read_log(log.path)
             if (space_name is None or record.get("space") == space_name)
+            and (not operations or record.get("operation") in operations)
             and (words is None or words.casefold() in _text(record, "query").casefold())
             and (path is None or any(path in found for found in _paths(record)))
-            and not (empty and record.get("hits"))
+            and not (empty and record.get("hits", True))
             and _text(record, "time") >= start
         ),
         maxlen=last or None,
@@ -87,11 +96,12 @@ def command(
             print_json(record)
         return
     print_table(
-        ("time", "space", "query", "hits", "tokens", "ms", "found"), [_row(one) for one in records]
+        ("time", "operation", "space", "query", "hits", "tokens", "ms", "result"),
+        [_row(one) for one in records],
     )
     if not records:
         off = "" if settings.enabled else "; the log is switched off by 'audit: {enabled: false}'"
-        session.note(f"no retrieval is written down in {settings.path} that passes{off}")
+        session.note(f"no such line in {settings.path}{off}")
 
 
 def _row(record: Mapping[str, Json]) -> Sequence[str]:
@@ -100,13 +110,20 @@ def _row(record: Mapping[str, Json]) -> Sequence[str]:
     tokens = record.get("tokens")
     return (
         _text(record, "time")[:19],
+        _text(record, "operation"),
         _text(record, "space"),
         query,
-        str(len(_paths(record))),
+        str(len(_paths(record))) if "hits" in record else "",
         "" if tokens is None else str(tokens),
         str(record.get("milliseconds", "")),
-        ", ".join(paths) or _text(record, "reason"),
+        ", ".join(paths) or _text(record, "reason") or _figures(record),
     )
+
+
+def _figures(record: Mapping[str, Json]) -> str:
+    report = record.get("report")
+    found = report.items() if isinstance(report, Mapping) else ()
+    return ", ".join(f"{value} {name}" for name, value in found if value)
 
 
 def _text(record: Mapping[str, Json], key: str) -> str:

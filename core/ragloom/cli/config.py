@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import click
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from ragloom.types import Json
 
 __all__ = ["command"]
+
+_PASSWORD = re.compile(r"(\w://[^/@:\s]*:)[^/@\s]*@")  # of a database's URL
 
 
 @click.command(
@@ -39,12 +43,11 @@ def command(session: Session, *, as_json: bool) -> None:
     A setting comes from an option of a command, from a variable such as RAGLOOM_TOP_K, from
     ragloom.yaml, or is the default: the first of these that says anything counts.
     """
-    from pathlib import Path
-
     from ragloom.config.settings import load_settings
 
-    root = Path(os.path.realpath(session.folder))
-    settings = load_settings(root, config=Path(session.config) if session.config else None)
+    root, host = Path(os.path.realpath(session.folder)), session.host()
+    config = Path(session.config) if session.config else None
+    settings = load_settings(root, config=config, sections=host.sections(), absent=host.absent)
     beside = f"{root}{os.sep}"
     values = [(key, value, origin.removeprefix(beside)) for key, value, origin in _values(settings)]
     if as_json:
@@ -62,8 +65,13 @@ def _values(settings: Settings) -> Iterator[tuple[str, Json, str]]:
     yield from _of(settings.defaults, settings, "")
     for name in sorted(settings.spaces):
         yield from _of(settings.spaces[name], settings, f"spaces.{name}.")
-    for key in sorted(settings.extensions):
-        yield key, settings.extensions[key], settings.origin(key)
+    for name, section in sorted(settings.sections.items()):
+        if not is_dataclass(section):  # a list of them
+            yield name, _plain(section), settings.origin(name)
+            continue
+        for known in fields(section):
+            key = f"{name}.{known.name}"
+            yield key, _plain(getattr(section, known.name)), settings.origin(key)
 
 
 def _of(space: SpaceSettings, settings: Settings, prefix: str) -> Iterator[tuple[str, Json, str]]:
@@ -85,13 +93,19 @@ def _origin(settings: Settings, prefix: str, key: str) -> str:
 
 
 def _plain(value: object) -> Json:
-    from ragloom.config.settings import Part
+    from ragloom.config.settings import Component
 
-    if isinstance(value, Part):
+    if isinstance(value, Component):
         return {"name": value.name, **value.options} if value.options else value.name
     if isinstance(value, Mapping):
         return {key: _plain(part) for key, part in value.items()}
-    return list(value) if isinstance(value, tuple) else cast("Json", value)
+    if is_dataclass(value):
+        return {known.name: _plain(getattr(value, known.name)) for known in fields(value)}
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, str | Path):
+        return _PASSWORD.sub(r"\1***@", str(value))
+    return cast("Json", value)
 
 
 def _shown(value: Json) -> str:

@@ -99,7 +99,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     """
     from ragloom.cli._spaces import choose_spaces, with_parts
     from ragloom.cli.search import bring_up_to_date
-    from ragloom.config.component import placed
+    from ragloom.config.component import located
     from ragloom.retrieval.query import Query
     from ragloom.space_group import SpaceGroup
     from ragloom.text.tokens import counter as counter_named
@@ -109,7 +109,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     with SpaceGroup(with_parts(space, reranker=reranker) for space in chosen) as group:
         spaces = group.spaces
         counting = counter_named(counter)
-        with placed({"": "--format"} if format_name else {}):
+        with located({"": "--format"} if format_name else {}):
             formatter = (
                 session.host().formatter(format_name) if format_name else spaces[0].formatter
             )

@@ -9,7 +9,7 @@ import click
 from ragloom.cli import Group, Session, json_option, print_json, print_table
 
 if TYPE_CHECKING:
-    from ragloom.plugin.host import PluginInfo
+    from ragloom.plugin.info import PluginInfo
     from ragloom.types import Json
 
 __all__ = ["command"]

@@ -1,21 +1,26 @@
 """The kit for settings: components, sections, YAML with line numbers, and suggestions for typos."""
 
-from ragloom.config.component import Part, placed
-from ragloom.config.settings import CONFIG_NAME, Settings, SpaceSettings, user_path
+from ragloom.config.component import Component, located
+from ragloom.config.options import build, user_path
+from ragloom.config.sections import read_sections, section_variables
+from ragloom.config.settings import CONFIG_NAME, Settings, SpaceSettings
 from ragloom.config.spelling import counted, did_you_mean, nearest
 from ragloom.config.yaml_file import YamlFile, compose, read_yaml
 
 __all__ = [
     "CONFIG_NAME",
-    "Part",
+    "Component",
     "Settings",
     "SpaceSettings",
     "YamlFile",
+    "build",
     "compose",
     "counted",
     "did_you_mean",
+    "located",
     "nearest",
-    "placed",
+    "read_sections",
     "read_yaml",
+    "section_variables",
     "user_path",
 ]

@@ -10,19 +10,19 @@ from dataclasses import dataclass, field
 from ragloom.errors import MissingDependencyError, RagloomError
 from ragloom.types import Json
 
-__all__ = ["ENVIRONMENT", "NONE", "PARTS", "Part", "placed"]
+__all__ = ["COMPONENTS", "ENVIRONMENT", "NONE", "Component", "located"]
 
 ENVIRONMENT = "RAGLOOM_"
 """What every variable begins with."""
 
-PARTS = ("chunker", "embedder", "store", "reranker", "formatter")
+COMPONENTS = ("chunker", "embedder", "store", "reranker", "formatter")
 NONE = "none"
 """The name that stands for no part at all, where there may be none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
-    """Which plugin's part to use, and its options.
+class Component:
+    """Which plugin's component to use, and its options.
 
     Attributes:
         name: Of the part.
@@ -35,7 +35,7 @@ class Part:
     options: Mapping[str, Json] = field(default_factory=dict)
     places: Mapping[str, str] = field(default_factory=dict, compare=False)
 
-    def instead(self, name: str, place: str) -> Part:
+    def instead(self, name: str, place: str) -> Component:
         """The part ``name``, which ``place`` names, with those options of this one that are meant for it.
 
         They are if it is the same part, or ``none``, which is set up for whoever names one; otherwise
@@ -48,17 +48,17 @@ class Part:
             if same or self.places.get(option, "").startswith(ENVIRONMENT)
         }
         places = {option: self.places[option] for option in options if option in self.places}
-        return Part(name=name, options=options, places={**places, "": place})
+        return Component(name=name, options=options, places={**places, "": place})
 
 
 @contextmanager
-def placed(places: Mapping[str, str]) -> Iterator[None]:
+def located(places: Mapping[str, str]) -> Iterator[None]:
     """Begin what is said of a setting with where it stands.
 
     That is the line of the first option that the message names, or else of the part.
 
     Args:
-        places: As :attr:`Part.places`.
+        places: As :attr:`Component.places`.
 
     Raises:
         RagloomError: As raised inside.

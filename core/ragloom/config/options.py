@@ -9,62 +9,130 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
+import sys
 import types
 import typing
 from collections.abc import Callable, Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 from pathlib import Path
+from typing import TypeAlias
 
-from ragloom.config.settings import user_path
 from ragloom.config.spelling import did_you_mean
 from ragloom.errors import ConfigError
 
+__all__ = ["Place", "build", "describe", "parse", "user_path"]
+
+_SHOWN = 60  # characters of a wrong value
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off"})
 _NOTHING = frozenset({"", "none", "null"})
+
+
+Place: TypeAlias = Callable[..., str]
+"""Called with the keys that lead to a value; says where that value was written."""
 
 
 class _Mismatch(Exception):  # noqa: N818 - never leaves this module
     """A value does not have the legal type."""
 
 
-def build(options: type, values: Mapping[str, object], *, part: str) -> object:
+@dataclass(frozen=True, slots=True)
+class _At:
+    """What is being read, for messages: its name, and where its keys were written."""
+
+    name: str
+    place: Place | None = None
+
+    def inside(self, key: str | int) -> _At:
+        place = partial(self.place, key) if self.place else None
+        if isinstance(key, int):
+            return _At(f"{self.name}[{key}]", place)
+        dotted = " " not in self.name  # a section; a component is named in words
+        return _At(f"{self.name}.{key}" if dotted else f"{self.name}, option {key!r}", place)
+
+    def error(self, message: str, *keys: object) -> ConfigError:
+        return ConfigError(f"{self.place(*keys)}: {message}" if self.place else message)
+
+
+def build(
+    options: type, values: Mapping[str, object], *, part: str, place: Place | None = None
+) -> object:
     """Make an instance of the dataclass ``options`` from ``values``.
 
     Args:
         options: A dataclass; its annotations may be strings.
-        values: Settings by field name; what is left out keeps its default.
+        values: Settings by field name; an omitted one keeps its default.
         part: What the settings belong to, such as ``embedder 'onnx'``; begins every message.
+        place: Says where a key was written, which then stands before every message.
 
     Raises:
         ConfigError: A name is unknown, a value missing, of the wrong type, or refused by the
-            dataclass itself (a ``ValueError`` in its ``__post_init__``).
+            dataclass itself (a ``ValueError`` in its ``__post_init__`` that names the field).
     """
+    return _build(options, values, _At(part, place))
+
+
+def parse(hint: object, value: object, *, part: str, place: Place | None = None) -> object:
+    """Make a value of the type ``hint``, such as a dataclass or a tuple of them; as :func:`build`.
+
+    Raises:
+        ConfigError: As :func:`build`.
+    """
+    at = _At(part, place)
+    try:
+        return _coerce(value, hint, at)
+    except _Mismatch:
+        message = f"{part}: expected {describe(hint)}, found {_short(value)}"
+        raise at.error(message) from None
+
+
+def user_path(text: str) -> Path:
+    """A path, with the user's home folder for ``~`` and another user's for ``~name``.
+
+    Raises:
+        ValueError: There is no such user, or no home folder; the message is what was expected.
+    """
+    try:
+        return Path(text).expanduser()
+    except RuntimeError as error:
+        raise ValueError("a path that begins with no user's name, or a known one's") from error
+
+
+def _build(options: type, values: Mapping[str, object], at: _At) -> object:
     fields = {field.name: field for field in dataclasses.fields(options) if field.init}
     hints = typing.get_type_hints(options)
     for name in values:
         if name not in fields:
-            legal = f"legal are: {', '.join(fields)}" if fields else "it has none"
-            nearest = did_you_mean(str(name), fields)
-            raise ConfigError(f"{part}: unknown option {name!r}{nearest or f'; {legal}'}")
+            legal = f" (legal: {', '.join(fields)})" if fields else "; it has none"
+            hint = did_you_mean(str(name), fields)
+            raise at.error(f"{at.name}: unknown option {name!r}{hint}{legal}", name)
     for name, field in fields.items():
         if name not in values and _is_required(field):
-            raise ConfigError(
-                f"{part}: option {name!r} is missing; it must be {describe(hints[name])}"
-            )
+            wanted = describe(hints[name])
+            raise at.error(f"{at.name}: option {name!r} is missing; it must be {wanted}")
     arguments: dict[str, object] = {}
     for name, value in values.items():
         try:
-            arguments[name] = _coerce(value, hints[name], f"{part}, option {name!r}")
+            arguments[name] = _coerce(value, hints[name], at.inside(name))
         except _Mismatch:
-            raise ConfigError(
-                f"{part}: option {name!r} must be {describe(hints[name])}, not {value!r}"
-            ) from None
+            wanted = describe(hints[name])
+            message = f"{at.name}: option {name!r} must be {wanted}, not {_short(value)}"
+            raise at.error(message, name) from None
     try:
         return options(**arguments)
     except ValueError as error:
-        raise ConfigError(f"{part}: {' '.join(str(error).split())}") from error
+        said = " ".join(str(error).split())
+        keys = re.findall(rf"\b({'|'.join(map(re.escape, values))})\b", said) if values else []
+        raise at.error(f"{at.name}: {said}", *keys[:1]) from error
+
+
+def _short(value: object) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
 
 
 def describe(hint: object) -> str:
@@ -94,16 +162,16 @@ def _is_required(field: dataclasses.Field[object]) -> bool:
     return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
 
 
-def _coerce(value: object, hint: object, part: str) -> object:
+def _coerce(value: object, hint: object, at: _At) -> object:
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if hint is typing.Any or hint is object:
         return value
     if origin is typing.Literal:
         return _one_of(value, {argument: argument for argument in arguments})
     if origin in (typing.Union, types.UnionType):
-        return _first_that_fits(value, arguments, part)
+        return _first_that_fits(value, arguments, at)
     if isinstance(origin, type):
-        return _container(value, origin, arguments, part)
+        return _container(value, origin, arguments, at)
     if not isinstance(hint, type):
         raise _Mismatch
     if issubclass(hint, Enum):
@@ -111,11 +179,11 @@ def _coerce(value: object, hint: object, part: str) -> object:
             value if isinstance(value, hint) else _one_of(value, {one.value: one for one in hint})
         )
     if dataclasses.is_dataclass(hint):
-        return _nested(value, hint, part)
+        return _nested(value, hint, at)
     if hint in _SCALARS:
         return _SCALARS[hint](value)
     if hint in (tuple, list, set, frozenset, dict):
-        return _container(value, hint, (object, object if hint is dict else Ellipsis), part)
+        return _container(value, hint, (object, object if hint is dict else Ellipsis), at)
     if isinstance(value, hint):
         return value
     raise _Mismatch
@@ -133,26 +201,26 @@ def _one_of(value: object, legal: Mapping[object, object]) -> object:
     raise _Mismatch
 
 
-def _first_that_fits(value: object, hints: Sequence[object], part: str) -> object:
+def _first_that_fits(value: object, hints: Sequence[object], at: _At) -> object:
     for hint in hints:
         if isinstance(hint, type) and type(value) is hint and hint is not str:
             return value
     # A string fits nearly everything that takes one, so these come last.
     for hint in sorted(hints, key=lambda hint: hint in (str, Path)):
         try:
-            return _coerce(value, hint, part)
+            return _coerce(value, hint, at)
         except _Mismatch:
             continue
     raise _Mismatch
 
 
-def _container(value: object, origin: type, arguments: Sequence[object], part: str) -> object:
+def _container(value: object, origin: type, arguments: Sequence[object], at: _At) -> object:
     if issubclass(origin, Mapping):
         if not isinstance(value, Mapping):
             raise _Mismatch
         key_hint, value_hint = arguments
         return {
-            _coerce(key, key_hint, part): _coerce(item, value_hint, part)
+            _coerce(key, key_hint, at): _coerce(item, value_hint, at.inside(str(key)))
             for key, item in value.items()
         }
     if isinstance(value, str):
@@ -162,8 +230,10 @@ def _container(value: object, origin: type, arguments: Sequence[object], part: s
     if origin is tuple and Ellipsis not in arguments:
         if len(value) != len(arguments):
             raise _Mismatch
-        return tuple(_coerce(item, hint, part) for item, hint in zip(value, arguments, strict=True))
-    items = tuple(_coerce(item, arguments[0], part) for item in value)
+        return tuple(_coerce(item, hint, at) for item, hint in zip(value, arguments, strict=True))
+    items = tuple(
+        _coerce(item, arguments[0], at.inside(number)) for number, item in enumerate(value)
+    )
     if origin is list:
         return list(items)
     if issubclass(origin, AbstractSet):
@@ -171,12 +241,13 @@ def _container(value: object, origin: type, arguments: Sequence[object], part: s
     return items
 
 
-def _nested(value: object, options: type, part: str) -> object:
+def _nested(value: object, options: type, at: _At) -> object:
     if isinstance(value, options):
         return value
+    value = {} if value is None else value  # a key without a value
     if not isinstance(value, Mapping):
         raise _Mismatch
-    return build(options, value, part=part)
+    return _build(options, value, at)
 
 
 def _bool(value: object) -> bool:
@@ -188,12 +259,13 @@ def _bool(value: object) -> bool:
 
 
 def _int(value: object) -> int:
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value
     try:
-        return int(value if isinstance(value, str) else "")
+        number = int(value) if isinstance(value, str) else value
     except ValueError:
         raise _Mismatch from None
+    if isinstance(number, bool) or not isinstance(number, int) or abs(number) > sys.maxsize:
+        raise _Mismatch
+    return number
 
 
 def _float(value: object) -> float:

@@ -11,41 +11,49 @@
       docs: {sources: [docs]}
       decisions: {sources: [docs/adr], store: sqlite}
 
-In the environment a setting ``top_k`` is ``RAGLOOM_TOP_K``, a part ``RAGLOOM_STORE=sqlite`` and an
-option of a part ``RAGLOOM_STORE_PATH=/srv/index.db``. ``reranker: none``, the default, is no reranker;
+In the environment a setting ``top_k`` is ``RAGLOOM_TOP_K``, a component ``RAGLOOM_STORE=sqlite`` and an
+option of a component ``RAGLOOM_STORE_PATH=/srv/index.db``. ``reranker: none``, the default, is no reranker;
 its options are kept for whoever names one on the command line.
 """
 
 from __future__ import annotations
 
+import logging
 import os
+import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import cast
+from typing import TypeVar, cast, get_origin
 
-from ragloom.config.component import ENVIRONMENT, NONE, PARTS, Part
+from ragloom.config.component import COMPONENTS, ENVIRONMENT, NONE, Component
+from ragloom.config.options import user_path
+from ragloom.config.sections import read_section
 from ragloom.config.spelling import did_you_mean
 from ragloom.config.yaml_file import YamlFile, read_yaml
 from ragloom.errors import ConfigError
 from ragloom.types import MODES, Json, Mode
 
 __all__ = [
+    "COMPONENTS",
     "CONFIG_NAME",
     "NONE",
-    "PARTS",
-    "Part",
+    "Component",
     "Settings",
     "SpaceSettings",
     "check_space_name",
+    "is_pattern",
     "load_settings",
     "user_path",
 ]
 
+T = TypeVar("T")
+
 CONFIG_NAME = "ragloom.yaml"
 _DEFAULT = "default"
+_LOG = logging.getLogger("ragloom")
 _LONGEST_NAME = 80  # characters: a space names a folder, and its lock file beside it
 
 
@@ -73,13 +81,13 @@ class SpaceSettings:
     sources: tuple[str, ...] = (".",)
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
-    loaders: Mapping[str, Part] = field(default_factory=dict)
-    chunker: Part = Part(name="heading")
-    embedder: Part = Part(name="onnx")
-    store: Part = Part(name="milvus")
-    reranker: Part = Part(name=NONE)
+    loaders: Mapping[str, Component] = field(default_factory=dict)
+    chunker: Component = Component(name="heading")
+    embedder: Component = Component(name="onnx")
+    store: Component = Component(name="milvus")
+    reranker: Component = Component(name=NONE)
     rerank_depth: int = 30
-    formatter: Part = Part(name="text")
+    formatter: Component = Component(name="text")
     mode: Mode = "hybrid"
     top_k: int = 5
     min_relevance: float = 0.3
@@ -92,43 +100,38 @@ class Settings:
     Attributes:
         defaults: What holds for a space that does not say otherwise.
         spaces: The spaces that the file names.
-        origins: ``default``, a file and line, or a variable, by dotted key; those of plugins, too.
-        extensions: Top-level keys that belong to plugins, such as ``agents``, as they stand.
+        origins: ``default``, a file and line, or a variable, by dotted key; those of sections, too.
+        sections: What plugins declare, by name.
+        file: What was read, for a plugin that has layers of its own above it.
     """
 
     defaults: SpaceSettings = SpaceSettings()
     spaces: Mapping[str, SpaceSettings] = field(default_factory=dict)
     origins: Mapping[str, str] = field(default_factory=dict)
-    extensions: Mapping[str, Json] = field(default_factory=dict)
+    sections: Mapping[str, object] = field(default_factory=dict)
+    file: YamlFile | None = field(default=None, compare=False)
 
     def space(self, name: str) -> SpaceSettings:
         """The settings of a space; those that hold for every space, if it has none of its own."""
         return self.spaces.get(name, self.defaults)
 
+    def section(self, name: str, section: type[T]) -> T:
+        """What a plugin declares under ``name``; the defaults where it is not loaded."""
+        found = self.sections.get(name)
+        return found if isinstance(found, get_origin(section) or section) else section()
+
     def origin(self, key: str) -> str:
         """Where a value came from."""
         return self.origins.get(key, _DEFAULT)
 
-    def named(self, key: str) -> str:
-        """``file:line: key`` of a plugin's key, to begin a message with; the key alone if in no file."""
-        return f"{self.origins[key]}: {key}" if key in self.origins else key
-
-    def places(self, key: str) -> Mapping[str, str]:
-        """Where a plugin's mapping stands, under ``""``, and each key in it: as :attr:`Part.places`."""
-        inside = {
-            known.removeprefix(f"{key}."): place
-            for known, place in self.origins.items()
-            if known.startswith(f"{key}.")
-        }
-        return {"": self.origins[key], **inside} if key in self.origins else inside
-
-
-EXTENSIONS = ("agents", "defaults", "rag", "librarian", "knowledge", "templates", "audit")
-"""Top-level keys that plugins read for themselves."""
-
 
 def load_settings(
-    root: Path, *, config: Path | None = None, environment: Mapping[str, str] | None = None
+    root: Path,
+    *,
+    config: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    sections: Mapping[str, type] | None = None,
+    absent: Callable[[str], str] | None = None,
 ) -> Settings:
     """Read the settings of a workspace.
 
@@ -136,19 +139,25 @@ def load_settings(
         root: The workspace's folder.
         config: The file to read; ``ragloom.yaml`` in ``root``, if there is one, otherwise.
         environment: Variables; the process's own by default.
+        sections: What plugins declare: names to dataclasses.
+        absent: Says which plugin that did not load may have declared a section.
 
     Raises:
         ConfigError: A key is unknown, or a value is of the wrong type or out of range.
     """
     path = config or root / CONFIG_NAME
-    file = read_yaml(path) if config is not None or path.is_file() else YamlFile(path, {}, {})
-    origins = {
-        ".".join(map(str, keys)): file.place(*keys)
-        for keys in file.lines
-        if keys and keys[0] in EXTENSIONS
-    }
-    own = {key: value for key, value in file.content.items() if key not in (*EXTENSIONS, "spaces")}
+    there = config is not None or path.is_file()
+    file = read_yaml(path) if there else YamlFile(path, {}, {})
+    sections = sections or {}
+    legal = [known.name for known in fields(SpaceSettings)]
+    for key in file.content:
+        if key not in {*legal, *sections, "spaces"}:
+            if not (why := absent(key) if absent else ""):
+                raise _unknown(file, (key,), [*legal, "spaces", *sections])
+            _LOG.warning("%s: unknown setting %r ignored%s", file.place(key), key, why)
     variables = os.environ if environment is None else environment
+    origins: dict[str, str] = {}
+    own = {key: value for key, value in file.content.items() if key in legal}
     defaults = _apply(SpaceSettings(), own, file, (), origins)
     spaces: dict[str, SpaceSettings] = {}
     declared = file.content.get("spaces") or {}
@@ -158,14 +167,26 @@ def load_settings(
         check_space_name(name, file.place("spaces", name))
         if not isinstance(values, Mapping):
             raise _wrong(file, ("spaces", name), "a mapping such as {sources: [docs]}", values)
+        for key in values:
+            if key not in legal:
+                raise _unknown(file, ("spaces", name, key), legal)
         own_values = _apply(defaults, values, file, ("spaces", name), origins)
         spaces[name] = _from_environment(own_values, variables, origins)
     return Settings(
         defaults=_from_environment(defaults, variables, origins),
         spaces=spaces,
+        sections={
+            name: read_section(file, name, section, variables, origins)
+            for name, section in sections.items()
+        },
         origins=origins,
-        extensions={key: file.content[key] for key in EXTENSIONS if key in file.content},
+        file=file if there else None,
     )
+
+
+def _unknown(file: YamlFile, keys: tuple[str, ...], legal: Sequence[str]) -> ConfigError:
+    hint = f"{did_you_mean(keys[-1], legal)} (legal: {', '.join(legal)})"
+    return ConfigError(f"{file.place(*keys)}: unknown setting {keys[-1]!r}{hint}")
 
 
 def check_space_name(name: str, place: str = "") -> None:
@@ -194,18 +215,6 @@ def check_space_name(name: str, place: str = "") -> None:
         raise ConfigError(message)
 
 
-def user_path(text: str) -> Path:
-    """A path, with the user's home folder for ``~`` and another user's for ``~name``.
-
-    Raises:
-        ValueError: There is no such user, or no home folder; the message is what was expected.
-    """
-    try:
-        return Path(text).expanduser()
-    except RuntimeError as error:
-        raise ValueError("a path that begins with no user's name, or a known one's") from error
-
-
 def _apply(
     settings: SpaceSettings,
     values: Mapping[str, Json],
@@ -213,14 +222,7 @@ def _apply(
     at: tuple[str, ...],
     origins: dict[str, str],
 ) -> SpaceSettings:
-    legal = [known.name for known in fields(SpaceSettings)]
     for key, value in values.items():
-        if key not in legal:
-            hint = did_you_mean(key, [*legal, *EXTENSIONS, "spaces"])
-            message = (
-                f"{file.place(*at, key)}: unknown setting {key!r}{hint} (legal: {', '.join(legal)})"
-            )
-            raise ConfigError(message)
         try:
             parsed = _parsed(key, value, partial(file.place, *at, key))
         except ValueError as error:
@@ -243,7 +245,7 @@ def _from_environment(
                 raise ConfigError(message) from error
             settings = _set(settings, known.name, parsed)
             origins[known.name] = name
-    for part in PARTS:
+    for part in COMPONENTS:
         prefix = f"{ENVIRONMENT}{part.upper()}_"
         options = {
             variable.removeprefix(prefix).lower(): cast("Json", value)
@@ -251,9 +253,9 @@ def _from_environment(
             if variable.startswith(prefix)
         }
         if options:
-            old = cast("Part", getattr(settings, part))
+            old = cast("Component", getattr(settings, part))
             places = {option: prefix + option.upper() for option in options}
-            merged = Part(
+            merged = Component(
                 name=old.name,
                 options={**old.options, **options},
                 places={**old.places, **places},
@@ -276,12 +278,12 @@ def _itself(place: str, *_keys: str) -> str:
 def _parsed(key: str, value: Json, place: Callable[..., str]) -> object:
     """What a setting says; parts with their places. ``place`` is called with keys inside ``value``."""
     parsed = _PARSERS[key](value)
-    if isinstance(parsed, Part):
+    if isinstance(parsed, Component):
         places = {option: place(option) for option in parsed.options}
         return replace(parsed, places={"": place(), **places})
     if key == "loaders":
         return {
-            f".{ending.lstrip('.').lower()}": Part(name=name, places={"": place(ending)})
+            f".{ending.lstrip('.').lower()}": Component(name=name, places={"": place(ending)})
             for ending, name in cast("Mapping[str, str]", parsed).items()
         }
     return parsed
@@ -302,26 +304,34 @@ def _strings(value: Json) -> tuple[str, ...]:
 
 def _patterns(value: Json) -> tuple[str, ...]:
     patterns = _strings(value)
-    if patterns:
-        from ragloom.sources.discovery import is_pattern
-
-        if not all(map(is_pattern, patterns)):
-            raise ValueError("a list of patterns as .gitignore has them")
+    if not all(map(is_pattern, patterns)):
+        raise ValueError("a list of patterns as .gitignore has them")
     return patterns
 
 
-def _part(value: Json) -> Part:
+def is_pattern(text: str) -> bool:
+    """Whether a line of an ignore file says anything; ``!`` and ``[z-a]`` say nothing to git, too."""
+    import pathspec
+
+    try:
+        pathspec.GitIgnoreSpec.from_lines([text])
+    except (ValueError, re.error):
+        return False
+    return True
+
+
+def _part(value: Json) -> Component:
     if isinstance(value, str) and value:
-        return Part(name=value)
+        return Component(name=value)
     if isinstance(value, Mapping) and isinstance(value.get("name"), str):
         options = {key: option for key, option in value.items() if key != "name"}
-        return Part(name=cast("str", value["name"]), options=options)
+        return Component(name=cast("str", value["name"]), options=options)
     raise ValueError("a part's name, or a mapping with 'name' and its options")
 
 
-def _part_or_none(value: Json) -> Part:
+def _part_or_none(value: Json) -> Component:
     if value is None or value is False:
-        return Part(name=NONE)
+        return Component(name=NONE)
     return _part(value)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ragloom.config.component import Part
+from ragloom.config.component import Component
 from ragloom.config.settings import SpaceSettings
 from ragloom.errors import ConfigError
 from ragloom.stores.atomic import replace_file
@@ -54,7 +54,7 @@ class SpaceRecord:
                 ) from error
             known, parts = settings.sources, {}
         for part, name in parts.items():
-            old: Part = getattr(settings, part)
+            old: Component = getattr(settings, part)
             if "" not in old.places:  # neither the file nor a variable names one
                 settings = replace(settings, **{part: old.instead(name, str(self.path))})  # type: ignore[arg-type]
         if sources:

@@ -6,102 +6,50 @@ edge of the command line are the only places where any exception at all is caugh
 
 from __future__ import annotations
 
+import dataclasses
 import logging
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
-from importlib.metadata import Distribution, entry_points
-from typing import Literal, TypeAlias, TypeVar, cast
+from importlib.metadata import entry_points
+from typing import cast, get_args, get_origin
 
 import pluggy
 
 from ragloom import hookspecs
 from ragloom.config.options import build
+from ragloom.config.settings import SpaceSettings
 from ragloom.config.spelling import did_you_mean
 from ragloom.errors import ConfigError, MissingDependencyError, PluginError, RagloomError
 from ragloom.hookspecs import PROJECT, CommandSpec, EvaluationSpec, Provider
+from ragloom.plugin.info import Plugin, PluginInfo, reason
 from ragloom.plugin.registry import (
     PROTOCOLS,
     Kind,
-    Part,
+    Offer,
     Registry,
     lacking,
     missing_modules,
-    part_from,
+    offer_from,
 )
-from ragloom.protocols import Chunker, Embedder, Formatter, Loader, Reranker, Store
-
-Status: TypeAlias = Literal["loaded", "failed", "disabled"]
+from ragloom.plugin.tracing import trace_call, trace_result
+from ragloom.protocols import Chunker, Embedder, Formatter, Loader, Reranker, Store, WorkspaceView
+from ragloom.types import IndexFinished, SearchFinished
 
 DISABLED_PLUGINS = "RAGLOOM_DISABLED_PLUGINS"
 """The environment variable with the names of plugins to leave out, separated by commas."""
 
-S = TypeVar("S", CommandSpec, EvaluationSpec)
+_NAMED: Mapping[str, type] = {
+    "settings": type,
+    "commands": CommandSpec,
+    "evaluations": EvaluationSpec,
+}
+"""Kinds of what a hook ``ragloom_<kind>`` offers by name, and what stands under the name."""
 
-_COMMANDS = "ragloom_commands"
-_EVALUATIONS = "ragloom_evaluations"
+_HOOKS = tuple(name for name in vars(hookspecs) if name.startswith("ragloom_"))
+_OWN = frozenset({"spaces", *(known.name for known in dataclasses.fields(SpaceSettings))})
 _log = logging.getLogger("ragloom")
-_trace = logging.getLogger("ragloom.hooks")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MissingExtra:
-    """A part that is offered and cannot be made, because a package is not installed.
-
-    Attributes:
-        part: Such as ``embedder 'onnx'``.
-        modules: What cannot be imported.
-        extra: What to give to pip, such as ``ragloom[onnx]``.
-    """
-
-    part: str
-    modules: tuple[str, ...]
-    extra: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PluginInfo:
-    """One plugin, as ``ragloom plugins`` shows it.
-
-    Attributes:
-        name: Its entry point; what ``RAGLOOM_DISABLED_PLUGINS`` takes.
-        distribution: The installed package that brought it; empty for one registered by hand.
-        version: Of that package.
-        status: ``loaded``, ``failed`` or ``disabled``.
-        provides: Kind (``loaders``, ``embedders``, …) to the names of its parts, both sorted.
-        error: Why it failed, in one line.
-        missing: Parts that need a package which is not installed.
-    """
-
-    name: str
-    distribution: str = ""
-    version: str = ""
-    status: Status = "loaded"
-    provides: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    error: str = ""
-    missing: tuple[MissingExtra, ...] = ()
-
-
-@dataclass(slots=True, kw_only=True)
-class _Plugin:
-    name: str
-    distribution: Distribution | None = None
-    status: Status = "loaded"
-    parts: tuple[Part, ...] = ()
-    commands: Mapping[str, CommandSpec] = field(default_factory=dict)
-    evaluations: Mapping[str, EvaluationSpec] = field(default_factory=dict)
-    cause: BaseException | None = None
-
-    @property
-    def owner(self) -> str:
-        if self.distribution is None:
-            return f"plugin {self.name!r}"
-        return f"plugin {self.name!r} ({self.distribution.name} {self.distribution.version})"
-
-    @property
-    def error(self) -> str:
-        return _reason(self.cause) if self.cause else ""
 
 
 class PluginHost:
@@ -121,11 +69,11 @@ class PluginHost:
         self._pm = pluggy.PluginManager(PROJECT)
         self._pm.add_hookspecs(hookspecs)
         if trace_hooks:
-            self._pm.add_hookcall_monitoring(_trace_call, _trace_result)
+            self._pm.add_hookcall_monitoring(trace_call, trace_result)
         self._registry = Registry()
-        self._plugins: list[_Plugin] = []
+        self._plugins: list[Plugin] = []
         for name, plugin in (plugins or {}).items():
-            self._admit(_Plugin(name=name), partial(_itself, plugin))
+            self._admit(Plugin(name=name), partial(_itself, plugin))
 
     @classmethod
     def discover(
@@ -147,7 +95,7 @@ class PluginHost:
         host = cls(trace_hooks=trace_hooks)
         found = sorted(entry_points(group=PROJECT), key=lambda point: (point.name, point.value))
         for point in found:
-            plugin = _Plugin(name=point.name, distribution=point.dist)
+            plugin = Plugin(name=point.name, distribution=point.dist)
             if point.name in disabled:
                 plugin.status = "disabled"
                 host._plugins.append(plugin)
@@ -160,11 +108,11 @@ class PluginHost:
 
     def plugins(self) -> tuple[PluginInfo, ...]:
         """Every plugin that was found, loaded or not, in the order of their names."""
-        return tuple(_described(plugin) for plugin in self._plugins)
+        return tuple(plugin.info() for plugin in self._plugins)
 
     def providers(self, kind: Kind) -> Mapping[str, Provider[object]]:
         """The providers of a kind by name, sorted. Makes none of the parts."""
-        return {part.provider.name: part.provider for part in self._registry.parts(kind)}
+        return {one.provider.name: one.provider for one in self._registry.offers(kind)}
 
     def loaders(
         self, options: Mapping[str, Mapping[str, object]] | None = None
@@ -196,7 +144,7 @@ class PluginHost:
             part.provider.name
             for plugin in self._plugins
             if plugin.distribution is not None and plugin.distribution.name != PROJECT
-            for part in plugin.parts
+            for part in plugin.offers
             if part.kind == "loaders"
         }
         return dict(sorted(loaders.items(), key=lambda item: (item[0] not in foreign, item[0])))
@@ -238,91 +186,144 @@ class PluginHost:
 
     def commands(self) -> Mapping[str, CommandSpec]:
         """The commands of all plugins by name, sorted. Imports none of them."""
-        return _sorted(map(_commands, self._plugins))
+        return cast("Mapping[str, CommandSpec]", self._all_named("commands"))
 
     def evaluations(self) -> Mapping[str, EvaluationSpec]:
         """What plugins can measure, by the file that tells it, sorted. Imports none of it."""
-        return _sorted(map(_evaluations, self._plugins))
+        return cast("Mapping[str, EvaluationSpec]", self._all_named("evaluations"))
 
-    def _admit(self, plugin: _Plugin, load: Callable[[], object]) -> None:
+    def sections(self) -> Mapping[str, type]:
+        """The sections of settings that plugins declare, by top-level key, sorted."""
+        return cast("Mapping[str, type]", self._all_named("settings"))
+
+    def absent(self, name: str) -> str:
+        """Which plugin that is not loaded may declare a section, to end a message; or nothing."""
+        return _told(self._absent(name, slip=bool(did_you_mean(name, {*_OWN, *self.sections()}))))
+
+    def spaces(self, workspace: WorkspaceView) -> Mapping[str, Mapping[str, object]]:
+        """The named spaces that plugins keep: plugin to name to space. One that fails is a warning."""
+        found: dict[str, Mapping[str, object]] = {}
+        for plugin in self._implementing("ragloom_spaces"):
+            with _isolated(plugin, "ragloom_spaces"):
+                found[plugin.name] = self._spaces_of(plugin, workspace)
+        return found
+
+    def spaces_of(self, plugin: str, workspace: WorkspaceView) -> Mapping[str, object] | None:
+        """The named spaces that one plugin keeps; None where it is not loaded.
+
+        Raises:
+            RagloomError: As raised by the plugin; any other error as a PluginError.
+        """
+        for one in self._implementing("ragloom_spaces"):
+            if one.name == plugin:
+                try:
+                    return self._spaces_of(one, workspace)
+                except RagloomError:
+                    raise
+                except Exception as error:
+                    said = f"{one.owner}: ragloom_spaces failed: {reason(error)}"
+                    raise PluginError(said) from error
+        return None
+
+    def index_finished(self, workspace: WorkspaceView, event: IndexFinished) -> None:
+        """Tell every plugin of a run. One that fails is a warning."""
+        self._tell("ragloom_index_finished", workspace, event)
+
+    def search_finished(self, workspace: WorkspaceView, event: SearchFinished) -> None:
+        """Tell every plugin of a search. One that fails is a warning."""
+        self._tell("ragloom_search_finished", workspace, event)
+
+    def _tell(self, hook: str, workspace: WorkspaceView, event: object) -> None:
+        for plugin in self._implementing(hook):
+            with _isolated(plugin, hook):
+                self._call(plugin, hook, workspace=workspace, event=event)
+
+    def _spaces_of(self, plugin: Plugin, workspace: WorkspaceView) -> Mapping[str, object]:
+        (found,) = self._call(plugin, "ragloom_spaces", workspace=workspace) or [None]
+        if not isinstance(found, Mapping):
+            raise PluginError(f"{plugin.owner} returned no mapping of spaces")
+        return found
+
+    def _implementing(self, hook: str) -> Sequence[Plugin]:
+        return [plugin for plugin in self._plugins if hook in plugin.hooks]
+
+    def _call(self, plugin: Plugin, hook: str, **arguments: object) -> list[object]:
+        """What a hook of this plugin alone returns, so that a failure has an owner."""
+        if hook not in plugin.hooks:
+            return []
+        others = self._pm.get_plugins() - {plugin.module}
+        return list(self._pm.subset_hook_caller(hook, remove_plugins=others)(**arguments))
+
+    def _all_named(self, kind: str) -> Mapping[str, object]:
+        every = {
+            name: one
+            for plugin in self._plugins
+            for name, one in plugin.named.get(kind, {}).items()
+        }
+        return {name: every[name] for name in sorted(every)}
+
+    def _admit(self, plugin: Plugin, load: Callable[[], object]) -> None:
         self._plugins.append(plugin)
-        module: object = None
         try:
             self._refuse_namesake(plugin)
-            module = load()
-            self._register(module, plugin.name)
-            plugin.parts = self._offered_by(module, plugin.owner)
-            plugin.commands = self._specs_of(module, _COMMANDS, CommandSpec, _commands)
-            plugin.evaluations = self._specs_of(module, _EVALUATIONS, EvaluationSpec, _evaluations)
-            self._registry.add(plugin.parts)
+            plugin.module = load()
+            self._register(plugin)
+            for kind, wanted in _NAMED.items():
+                self._take_named(plugin, kind, wanted)
+            plugin.offers = self._offered_by(plugin)
+            self._registry.add(plugin.offers)
         # A module that calls sys.exit() when imported must not end the program either.
         except (Exception, SystemExit) as error:  # noqa: BLE001
-            plugin.status, plugin.parts, plugin.cause = "failed", (), error
-            plugin.commands, plugin.evaluations = {}, {}
-            if module is not None and self._pm.get_plugin(plugin.name) is module:
-                self._pm.unregister(module)
+            plugin.fail(error)
+            if plugin.module is not None and self._pm.get_plugin(plugin.name) is plugin.module:
+                self._pm.unregister(plugin.module)
             _log.warning("%s failed and is skipped: %s", plugin.owner, plugin.error)
 
-    def _refuse_namesake(self, plugin: _Plugin) -> None:
+    def _refuse_namesake(self, plugin: Plugin) -> None:
         for other in self._plugins:
             if other is not plugin and other.name == plugin.name:
                 raise PluginError(f"{other.owner} has the same name")
 
-    def _register(self, module: object, name: str) -> None:
-        if self._pm.register(module, name) is None:
+    def _register(self, plugin: Plugin) -> None:
+        if self._pm.register(plugin.module, plugin.name) is None:
             raise PluginError("the entry point is None, not a module or an object")
+        hooks = tuple(one.name for one in self._pm.get_hookcallers(plugin.module) or ())
         try:
             self._pm.check_pending()
         except pluggy.PluginValidationError as error:
-            hooks = self._hooks_of(module)
-            known = {_COMMANDS, _EVALUATIONS, *(f"ragloom_{kind}" for kind in PROTOCOLS)}
-            wrong = next(hook for hook in hooks if hook not in known)
-            raise PluginError(f"unknown hook {wrong!r}{did_you_mean(wrong, known)}") from error
-        if not self._hooks_of(module):
+            wrong = next(hook for hook in hooks if hook not in _HOOKS)
+            raise PluginError(f"unknown hook {wrong!r}{did_you_mean(wrong, _HOOKS)}") from error
+        if not hooks:
             raise PluginError("it implements no hook; mark its functions with @ragloom.hookimpl")
+        plugin.hooks = hooks
 
-    def _hooks_of(self, module: object) -> list[str]:
-        return [caller.name for caller in self._pm.get_hookcallers(module) or ()]
-
-    def _offered_by(self, module: object, owner: str) -> tuple[Part, ...]:
-        others = self._pm.get_plugins() - {module}
-        hooks = self._hooks_of(module)
-        parts: list[Part] = []
+    def _offered_by(self, plugin: Plugin) -> tuple[Offer, ...]:
+        offers: list[Offer] = []
+        owner = plugin.owner
         for kind in PROTOCOLS:
             hook = f"ragloom_{kind}"
-            if hook not in hooks:
-                continue
-            # Of this plugin alone, so that a failure has an owner.
-            results = self._pm.subset_hook_caller(hook, remove_plugins=others)()
-            if not results:
+            results = self._call(plugin, hook)
+            if hook in plugin.hooks and not results:
                 raise PluginError(f"{hook} returned None, not an iterable of Providers")
             for offered in cast("Iterable[Iterable[object]]", results):
-                parts.extend(part_from(kind, provider, owner) for provider in offered)
-        return tuple(parts)
+                offers.extend(offer_from(kind, provider, owner) for provider in offered)
+        return tuple(offers)
 
-    def _specs_of(
-        self,
-        module: object,
-        hook: str,
-        spec_type: type[S],
-        offered_by: Callable[[_Plugin], Mapping[str, S]],
-    ) -> Mapping[str, S]:
-        """What a hook offers by name; ``offered_by`` says what another plugin does."""
-        if hook not in self._hooks_of(module):
-            return {}
-        others = self._pm.get_plugins() - {module}
-        results = self._pm.subset_hook_caller(hook, remove_plugins=others)()
-        offered = {name: spec for result in results for name, spec in result.items()}
-        for name, spec in offered.items():
-            if not isinstance(spec, spec_type):
-                raise PluginError(
-                    f"{hook} must map {name!r} to a {spec_type.__name__}, not {spec!r}"
-                )
+    def _take_named(self, plugin: Plugin, kind: str, wanted: type) -> None:
+        """Note what a hook offers by name; no other plugin offers it yet."""
+        results = cast("list[Mapping[str, object]]", self._call(plugin, f"ragloom_{kind}"))
+        offered = {name: one for result in results for name, one in result.items()}
+        for name, one in offered.items():
+            if kind == "settings":
+                _check_section(name, one)
+            elif not isinstance(one, wanted):
+                must = f"ragloom_{kind} must map {name!r} to a {wanted.__name__}"
+                raise PluginError(f"{must}, not {one!r}")
             for other in self._plugins:
-                if name in offered_by(other):
-                    kind = hook.removeprefix("ragloom_").removesuffix("s")
-                    raise PluginError(f"the {kind} {name!r} belongs to {other.owner}")
-        return offered
+                if name in other.named.get(kind, {}):
+                    what = "section" if kind == "settings" else kind.removesuffix("s")
+                    raise PluginError(f"the {what} {name!r} belongs to {other.owner}")
+        plugin.named[kind] = offered
 
     def _make(self, kind: Kind, name: str, options: Mapping[str, object] | None) -> object:
         part, options = self._registry.find_member(kind, name, options or {})
@@ -338,7 +339,7 @@ class PluginHost:
             raise
         except Exception as error:
             raise PluginError(
-                f"{part.owner} could not make the {part.label}: {_reason(error)}"
+                f"{part.owner} could not make the {part.label}: {reason(error)}"
             ) from error
         if absent := lacking(part, made):
             raise PluginError(
@@ -348,81 +349,44 @@ class PluginHost:
         return made
 
     def _unknown(self, kind: Kind, name: str) -> PluginError:
-        absent = [plugin for plugin in self._plugins if plugin.status != "loaded"]
-        namesake = [plugin for plugin in absent if plugin.name == name]
         message = self._registry.unknown(kind, name)
         # A plugin of that name is the likely cause, then a slip of the pen, then any of them.
-        absent = namesake or ([] if message.endswith("?") else absent)
-        for plugin in absent:
-            why = f"failed: {plugin.error}" if plugin.error else "is disabled"
-            message += f"; {plugin.owner}, which may provide it, {why}"
-        error = PluginError(message)
+        absent = self._absent(name, slip=message.endswith("?"))
+        error = PluginError(message + _told(absent))
         error.__cause__ = next((plugin.cause for plugin in absent if plugin.cause), None)
         return error
 
-
-def _commands(plugin: _Plugin) -> Mapping[str, CommandSpec]:
-    return plugin.commands
-
-
-def _evaluations(plugin: _Plugin) -> Mapping[str, EvaluationSpec]:
-    return plugin.evaluations
+    def _absent(self, name: str, *, slip: bool) -> list[Plugin]:
+        """Plugins that are not loaded and may offer ``name``: of that name, or all but for a ``slip``."""
+        absent = [plugin for plugin in self._plugins if plugin.status != "loaded"]
+        namesake = [one for one in absent if name == one.name or name in one.sections]
+        return namesake or ([] if slip else absent)
 
 
-def _sorted(offered: Iterable[Mapping[str, S]]) -> Mapping[str, S]:
-    together = {name: spec for specs in offered for name, spec in specs.items()}
-    return {name: together[name] for name in sorted(together)}
+@contextmanager
+def _isolated(plugin: Plugin, hook: str) -> Iterator[None]:
+    try:
+        yield
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a plugin breaks no run and no search
+        _log.warning("%s: %s failed: %s", plugin.owner, hook, reason(error))
+
+
+def _told(absent: Iterable[Plugin]) -> str:
+    return "".join(
+        f"; {one.owner}, which may provide it, {f'failed: {one.error}' if one.error else 'is disabled'}"
+        for one in absent
+    )
+
+
+def _check_section(name: str, section: object) -> None:
+    """Refuse a section that is none, or that is a setting of ragloom's own."""
+    if name in _OWN:
+        raise PluginError(f"ragloom_settings: {name!r} is a setting of ragloom itself")
+    item = next(iter(get_args(section)), None) if get_origin(section) is tuple else section
+    if not (isinstance(item, type) and dataclasses.is_dataclass(item)):
+        raise PluginError(f"ragloom_settings must map {name!r} to a dataclass, not {section!r}")
+    cast("type", section)()  # raises where a field has no default
 
 
 def _itself(plugin: object) -> object:
     return plugin
-
-
-def _described(plugin: _Plugin) -> PluginInfo:
-    provides: dict[str, list[str]] = {}
-    missing: list[MissingExtra] = []
-    for part in plugin.parts:
-        provides.setdefault(part.kind, []).append(part.provider.name)
-        if modules := missing_modules(part.provider):
-            extra = part.provider.extra or " ".join(modules)
-            missing.append(MissingExtra(part=part.label, modules=modules, extra=extra))
-    if plugin.commands:
-        provides["commands"] = list(plugin.commands)
-    if plugin.evaluations:
-        provides["evaluations"] = list(plugin.evaluations)
-    return PluginInfo(
-        name=plugin.name,
-        distribution=plugin.distribution.name if plugin.distribution else "",
-        version=plugin.distribution.version if plugin.distribution else "",
-        status=plugin.status,
-        provides={kind: tuple(sorted(names)) for kind, names in sorted(provides.items())},
-        error=plugin.error,
-        missing=tuple(missing),
-    )
-
-
-def _reason(error: BaseException) -> str:
-    said = " ".join(str(error).split())
-    if isinstance(error, RagloomError):
-        return said
-    return f"{type(error).__name__}: {said}" if said else type(error).__name__
-
-
-def _trace_call(
-    hook: str, impls: Iterable[pluggy.HookImpl], arguments: Mapping[str, object]
-) -> None:
-    plugins = ", ".join(impl.plugin_name for impl in impls)
-    given = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
-    _trace.info("%s(%s) -> %s", hook, given, plugins)
-
-
-def _trace_result(
-    outcome: pluggy.Result[object],
-    hook: str,
-    impls: Iterable[pluggy.HookImpl],  # noqa: ARG001 - pluggy's signature
-    arguments: Mapping[str, object],  # noqa: ARG001
-) -> None:
-    if outcome.exception is not None:
-        _trace.info("%s raised %s", hook, _reason(outcome.exception))
-    else:
-        _trace.info("%s returned %r", hook, outcome.get_result())

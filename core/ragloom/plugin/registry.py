@@ -33,7 +33,7 @@ PROTOCOLS: Mapping[Kind, type] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class Offer:
     """A provider, and the plugin and distribution that it came from.
 
     Attributes:
@@ -53,19 +53,19 @@ class Part:
 
 
 class Registry:
-    """Parts by kind and name."""
+    """Components by kind and name."""
 
     def __init__(self) -> None:
-        self._parts: dict[tuple[Kind, str], Part] = {}
+        self._offers: dict[tuple[Kind, str], Offer] = {}
 
-    def add(self, parts: Sequence[Part]) -> None:
-        """Take all of a plugin's parts, or none of them.
+    def add(self, offers: Sequence[Offer]) -> None:
+        """Take all that a plugin offers, or none of them.
 
         Raises:
-            PluginError: One is already there, or twice in ``parts``; both owners are named.
+            PluginError: One is already there, or twice in ``offers``; both owners are named.
         """
-        accepted = dict(self._parts)
-        for part in parts:
+        accepted = dict(self._offers)
+        for part in offers:
             key = (part.kind, part.provider.name)
             if key in accepted:
                 raise PluginError(
@@ -73,24 +73,24 @@ class Registry:
                     f"and by {part.owner}; disable one of them"
                 )
             accepted[key] = part
-        self._parts = accepted
+        self._offers = accepted
 
-    def parts(self, kind: Kind) -> tuple[Part, ...]:
+    def offers(self, kind: Kind) -> tuple[Offer, ...]:
         """The parts of a kind, sorted by name."""
-        parts = (part for (known, _), part in self._parts.items() if known == kind)
+        parts = (part for (known, _), part in self._offers.items() if known == kind)
         return tuple(sorted(parts, key=lambda part: part.provider.name))
 
     def names(self, kind: Kind) -> tuple[str, ...]:
         """The names of a kind, sorted."""
-        return tuple(part.provider.name for part in self.parts(kind))
+        return tuple(part.provider.name for part in self.offers(kind))
 
-    def find(self, kind: Kind, name: str) -> Part | None:
+    def find(self, kind: Kind, name: str) -> Offer | None:
         """The part of that name, or None."""
-        return self._parts.get((kind, name))
+        return self._offers.get((kind, name))
 
     def find_member(
         self, kind: Kind, name: str, options: Mapping[str, object]
-    ) -> tuple[Part | None, Mapping[str, object]]:
+    ) -> tuple[Offer | None, Mapping[str, object]]:
         """The part of that name and its options, where one provider may stand for many parts.
 
         A provider ``family`` whose options have the fields ``part`` and ``options`` answers to
@@ -123,7 +123,7 @@ def singular(kind: Kind) -> str:
     return kind.removesuffix("s")
 
 
-def part_from(kind: Kind, offered: object, owner: str) -> Part:
+def offer_from(kind: Kind, offered: object, owner: str) -> Offer:
     """Check what a hook returned.
 
     Raises:
@@ -138,7 +138,7 @@ def part_from(kind: Kind, offered: object, owner: str) -> Part:
         )
     if not offered.name:
         raise PluginError(f"a Provider from ragloom_{kind} has no name")
-    return Part(kind=kind, provider=offered, owner=owner)
+    return Offer(kind=kind, provider=offered, owner=owner)
 
 
 def missing_modules(provider: Provider[object]) -> tuple[str, ...]:
@@ -146,7 +146,7 @@ def missing_modules(provider: Provider[object]) -> tuple[str, ...]:
     return tuple(module for module in provider.requires if not _is_there(module))
 
 
-def lacking(part: Part, made: object) -> str:
+def lacking(part: Offer, made: object) -> str:
     """The methods and properties of the kind's protocol that ``made`` has not, for a message.
 
     They are looked up without running a property: asking for a dimension may load a model. An

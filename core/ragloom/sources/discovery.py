@@ -20,6 +20,7 @@ from typing import TypeAlias
 
 import pathspec
 
+from ragloom.config.settings import is_pattern
 from ragloom.errors import SourceError
 from ragloom.sources.screening import (
     LARGEST_DATA,
@@ -33,7 +34,7 @@ from ragloom.sources.screening import (
 from ragloom.text.decoding import NO_FILE, read_regular
 from ragloom.types import Source
 
-__all__ = ["Found", "Root", "is_pattern", "lies_below", "resolve_roots", "walk"]
+__all__ = ["Found", "Root", "lies_below", "resolve_roots", "walk"]
 
 _Rules: TypeAlias = "list[tuple[str, pathspec.GitIgnoreSpec]]"
 """Folders and what their ignore files say, outermost first."""
@@ -165,15 +166,6 @@ class _Choice:
         if self.include is not None and not self.include.match_file(uri):
             return False
         return self.exclude is None or not self.exclude.match_file(uri)
-
-
-def is_pattern(text: str) -> bool:
-    """Whether a line of an ignore file says anything; ``!`` and ``[z-a]`` say nothing to git, too."""
-    try:
-        pathspec.GitIgnoreSpec.from_lines([text])
-    except (ValueError, re.error):
-        return False
-    return True
 
 
 def _spec(patterns: Sequence[str]) -> pathspec.GitIgnoreSpec:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ragloom import CommandSpec, Formatter, NoOptions, Provider, hookimpl
 
 if TYPE_CHECKING:
+    from ragloom import Space, Workspace
     from ragloom_agents.agents import Agents
     from ragloom_agents.index import AgentIndex
     from ragloom_agents.prompt import SystemPrompt
@@ -26,6 +27,8 @@ __all__ = [
     "ToolResult",
     "ragloom_commands",
     "ragloom_formatters",
+    "ragloom_settings",
+    "ragloom_spaces",
 ]
 
 _ON_FIRST_USE = {
@@ -70,6 +73,22 @@ def ragloom_commands() -> Mapping[str, CommandSpec]:
             target="ragloom_agents.cli:agents", summary="Show, index and ask agents."
         )
     }
+
+
+@hookimpl
+def ragloom_settings() -> Mapping[str, type]:
+    """Declare the sections ``rag``, ``defaults`` and ``agents``."""
+    from ragloom_agents.settings import SECTIONS
+
+    return SECTIONS
+
+
+@hookimpl
+def ragloom_spaces(workspace: Workspace) -> Mapping[str, Space]:
+    """Offer the spaces of agents that have documents, by agent id."""
+    from ragloom_agents.spaces import named_spaces
+
+    return named_spaces(workspace)
 
 
 def __getattr__(name: str) -> object:

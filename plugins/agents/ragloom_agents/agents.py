@@ -7,7 +7,6 @@ import os
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
-from pathlib import Path
 
 from ragloom import (
     IndexReport,
@@ -20,7 +19,7 @@ from ragloom import (
 )
 from ragloom.text import counter
 from ragloom_agents.index import AgentIndex
-from ragloom_agents.layers import load_agents
+from ragloom_agents.layers import agents_of
 from ragloom_agents.prompt import SystemPrompt, preloaded, with_hint
 from ragloom_agents.settings import AgentsSettings, Strategy
 from ragloom_agents.tool import RagSearch
@@ -69,13 +68,7 @@ class Agents:
             ConfigError: The folder does not exist, or a setting is wrong.
         """
         workspace = Workspace.open(path, config=config, host=host)
-        settings = load_agents(
-            workspace.root,
-            config=None if config is None else Path(config),
-            environment=environment,
-            stores=workspace.host.providers("stores"),
-        )
-        return cls(settings, workspace)
+        return cls(agents_of(workspace, environment), workspace)
 
     def start(self) -> Mapping[str, IndexReport]:
         """Bring the index of every agent that searches up to date, as a program does when it starts.

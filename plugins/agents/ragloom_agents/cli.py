@@ -138,7 +138,7 @@ def _values(settings: AgentsSettings, agent_id: str) -> Iterator[tuple[str, Json
     for known in fields(agent.docs):
         key, value = f"docs.{known.name}", getattr(agent.docs, known.name)
         yield key, list(value) if isinstance(value, tuple) else value, settings.origin(prefix + key)
-    yield "tools.rag", agent.tool, settings.origin(f"{prefix}tools.rag")
+    yield "tools.rag", agent.tools.rag, settings.origin(f"{prefix}tools.rag")
     for known in fields(agent.rag):
         key = f"rag.{known.name}"
         yield key, getattr(agent.rag, known.name), settings.origin(prefix + key)

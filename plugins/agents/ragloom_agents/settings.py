@@ -1,4 +1,4 @@
-"""What can be set for agents, and what was."""
+"""What can be set for agents, in ``ragloom.yaml`` and ``agents.yaml``, and what was."""
 
 from __future__ import annotations
 
@@ -8,29 +8,62 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from ragloom import ConfigError
-from ragloom.config import did_you_mean
+from ragloom.config import did_you_mean, user_path
 
-__all__ = ["AgentSettings", "AgentsSettings", "DocsSettings", "RagSettings", "Strategy"]
+__all__ = [
+    "SECTIONS",
+    "AgentDefaults",
+    "AgentSettings",
+    "AgentsSettings",
+    "DocsSettings",
+    "RagSettings",
+    "Strategy",
+    "ToolsSettings",
+]
 
 Strategy: TypeAlias = Literal["preload", "rag"]
 
 
+def _not_empty(name: str, value: str) -> None:
+    if not value.strip():
+        raise ValueError(f"{name} must not be empty")
+
+
+def _at_least(name: str, value: int, lowest: int) -> None:
+    if value < lowest:
+        raise ValueError(f"{name} must be a whole number from {lowest}, not {value}")
+
+
+def _path(name: str, value: str) -> None:
+    try:
+        user_path(value)
+    except ValueError as error:
+        raise ValueError(f"{name} must be {error}, not {value!r}") from error
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RagSettings:
-    """Where indexes are kept and how documents are cut; the key ``rag``, for all agents or for one.
+    """Where indexes are kept and how documents are split; the key ``rag``, for all agents or for one.
 
     Attributes:
         store: The name of a store, such as ``memory``, ``file``, ``sqlite`` or ``milvus``.
         path: Where it keeps the chunks of all agents, relative to the workspace; empty for a place in
             the workspace's state.
-        chunk_size: The most characters of a chunk.
-        chunk_overlap: The most characters that two neighbours share.
+        chunk_size: Maximum number of characters of a chunk.
+        chunk_overlap: Maximum number of characters that two neighbours share.
     """
 
     store: str = "memory"
-    path: str = ""
+    path: str = field(default="", metadata={"variable": "RAGLOOM_RAG_STORE_PATH"})
     chunk_size: int = 2000
     chunk_overlap: int = 200
+
+    def __post_init__(self) -> None:
+        """Refuse what is out of range; an overlap is compared with the size once layers are merged."""
+        _not_empty("store", self.store)
+        _path("path", self.path)
+        _at_least("chunk_size", self.chunk_size, 1)
+        _at_least("chunk_overlap", self.chunk_overlap, 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,8 +73,8 @@ class DocsSettings:
     Attributes:
         strategy: ``preload`` puts whole documents into the system prompt, ``rag`` offers a tool that
             searches them.
-        budget: The most tokens of preloaded documents, with the lines around them.
-        top_k: Results of a search, at the most.
+        budget: Maximum number of tokens of preloaded documents, with the lines around them.
+        top_k: Maximum number of results of a search.
         sources: Files, folders or globs, relative to ``base_dir``.
         base_dir: The folder that sources are relative to, itself relative to the workspace.
         counter: Whose tokens the budget counts, as in :func:`ragloom.text.tokens.counter`.
@@ -52,7 +85,40 @@ class DocsSettings:
     top_k: int = 5
     sources: tuple[str, ...] = ()
     base_dir: str = "."
-    counter: str = "auto"
+    counter: Literal["auto", "cl100k_base", "o200k_base", "approximate"] = "auto"
+
+    def __post_init__(self) -> None:
+        """Refuse what is out of range."""
+        _at_least("budget", self.budget, 1)
+        _at_least("top_k", self.top_k, 1)
+        for source in self.sources:
+            _not_empty("sources", source)
+        _not_empty("base_dir", self.base_dir)
+        _path("base_dir", self.base_dir)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolsSettings:
+    """Which tools an agent has beyond those of its strategy; the key ``tools``.
+
+    Attributes:
+        rag: Whether ``rag_search`` is on although the strategy is not ``rag``.
+    """
+
+    rag: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentDefaults:
+    """What holds for agents that do not say otherwise; the key ``defaults``.
+
+    Attributes:
+        docs: Their documents.
+        tools: Their tools.
+    """
+
+    docs: DocsSettings = DocsSettings()
+    tools: ToolsSettings = ToolsSettings()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +131,7 @@ class AgentSettings:
         system_prompt: What the model is told, without any documents.
         docs: Its documents.
         rag: How its index is made.
-        tool: Whether ``rag_search`` is on although the strategy is not ``rag``.
+        tools: Its tools.
     """
 
     id: str
@@ -73,12 +139,24 @@ class AgentSettings:
     system_prompt: str = ""
     docs: DocsSettings = DocsSettings()
     rag: RagSettings = RagSettings()
-    tool: bool = False
+    tools: ToolsSettings = ToolsSettings()
+
+    def __post_init__(self) -> None:
+        """Refuse an empty id."""
+        _not_empty("id", self.id)
 
     @property
     def searches(self) -> bool:
         """Whether this agent has the tool ``rag_search``; one without documents has not."""
-        return bool(self.docs.sources) and (self.tool or self.docs.strategy == "rag")
+        return bool(self.docs.sources) and (self.tools.rag or self.docs.strategy == "rag")
+
+
+SECTIONS: Mapping[str, type] = {
+    "rag": RagSettings,
+    "defaults": AgentDefaults,
+    "agents": tuple[AgentSettings, ...],
+}
+"""The keys of ``agents.yaml``, and the plugin's sections of ``ragloom.yaml``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

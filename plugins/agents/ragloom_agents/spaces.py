@@ -14,7 +14,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from ragloom import ConfigError, Embedder, PluginHost, Space, Workspace
-from ragloom.config import Part, SpaceSettings, user_path
+from ragloom.config import Component, SpaceSettings, user_path
 from ragloom_agents.settings import AgentSettings, AgentsSettings
 
 __all__ = ["AgentSpaces", "space_name", "store_place"]
@@ -132,7 +132,7 @@ class AgentSpaces:
         return replace(
             shared,
             sources=agent.docs.sources,
-            chunker=Part(name="sentence", options=cut, places=self._places(agent, places)),
+            chunker=Component(name="sentence", options=cut, places=self._places(agent, places)),
             store=self._store(agent, shared.store),
             top_k=agent.docs.top_k,
         )
@@ -145,10 +145,10 @@ class AgentSpaces:
             name: f"{place}: {keys[name]}" for name, place in found.items() if place is not None
         }
 
-    def _store(self, agent: AgentSettings, usual: Part) -> Part:
+    def _store(self, agent: AgentSettings, usual: Component) -> Component:
         """The store by its name, with those options of the workspace's own that are for the same store."""
         rag = agent.rag
-        same = usual if usual.name == rag.store else Part(name=rag.store)
+        same = usual if usual.name == rag.store else Component(name=rag.store)
         named = {**same.places, **self._places(agent, {"": "rag.store"})}
         option = _path_option(self.workspace.host, rag.store) if rag.path else None
         if option is None:  # such as memory: it keeps no files
@@ -165,7 +165,7 @@ class AgentSpaces:
                 f"{origin}: rag.path: expected a path, found a URL: the store {rag.store!r} keeps "
                 "its chunks in files"
             )
-        return Part(
+        return Component(
             name=rag.store,
             options={**same.options, option: place},
             places={**named, **self._places(agent, {option: "rag.path"})},
@@ -181,23 +181,17 @@ def _path_option(host: PluginHost, store: str) -> str | None:
     return next((name for name in ("path", "uri") if name in names), None)
 
 
-def named_spaces(workspace: Workspace, config: Path | None = None) -> Mapping[str, Space]:
-    """The agents' spaces by agent id, for whoever serves spaces: entry point of ``ragloom.spaces``.
+def named_spaces(workspace: Workspace) -> Mapping[str, Space]:
+    """The agents' spaces by agent id.
 
     Each is opened when it is asked for, so that what is wrong with one agent keeps no other away.
-
-    Args:
-        workspace: Whose agents are meant.
-        config: The settings file that stands for ``ragloom.yaml``.
 
     Raises:
         ConfigError: A setting is wrong.
     """
-    from ragloom_agents.layers import load_agents
+    from ragloom_agents.layers import agents_of
 
-    stores = workspace.host.providers("stores")
-    settings = load_agents(workspace.root, config=config, stores=stores)
-    return _NamedSpaces(AgentSpaces(settings, workspace))
+    return _NamedSpaces(AgentSpaces(agents_of(workspace), workspace))
 
 
 class _NamedSpaces(Mapping[str, Space]):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ragloom import CommandSpec, hookimpl
 
 if TYPE_CHECKING:
+    from ragloom import Space, Workspace
     from ragloom_knowledge.knowledge import KnowledgeBase
     from ragloom_knowledge.types import (
         Captured,
@@ -34,6 +35,8 @@ __all__ = [
     "Task",
     "TaskContext",
     "ragloom_commands",
+    "ragloom_settings",
+    "ragloom_spaces",
 ]
 
 
@@ -46,6 +49,22 @@ def ragloom_commands() -> Mapping[str, CommandSpec]:
             summary="Capture lessons and ask what has worked.",
         )
     }
+
+
+@hookimpl
+def ragloom_settings() -> Mapping[str, type]:
+    """Declare the section ``knowledge``."""
+    from ragloom_knowledge.settings import KnowledgeSettings
+
+    return {"knowledge": KnowledgeSettings}
+
+
+@hookimpl
+def ragloom_spaces(workspace: Workspace) -> Mapping[str, Space]:
+    """Offer the lessons where ``knowledge.serve`` is true."""
+    from ragloom_knowledge.space import named_spaces
+
+    return named_spaces(workspace)
 
 
 def __getattr__(name: str) -> object:

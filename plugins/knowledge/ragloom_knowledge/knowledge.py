@@ -26,7 +26,7 @@ from ragloom_knowledge.captures import Captures
 from ragloom_knowledge.capturing import now, storable
 from ragloom_knowledge.exported import read_export, write_export
 from ragloom_knowledge.index import LessonIndex, named_files
-from ragloom_knowledge.settings import KnowledgeSettings, read_settings
+from ragloom_knowledge.settings import KnowledgeSettings
 from ragloom_knowledge.types import (
     CHECKPOINTS,
     Captured,
@@ -94,7 +94,7 @@ class KnowledgeBase(Captures):
     @classmethod
     def of(cls, workspace: Workspace) -> Self:
         """The lessons of an open workspace; raises as :meth:`open` does."""
-        return cls(workspace, read_settings(workspace.settings))
+        return cls(workspace, workspace.section("knowledge", KnowledgeSettings))
 
     def __enter__(self) -> Self:
         """The knowledge base itself."""

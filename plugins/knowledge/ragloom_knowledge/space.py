@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Final
 
 from ragloom import ConfigError, Space, Workspace
-from ragloom.config import Part, SpaceSettings
-from ragloom_knowledge.settings import read_settings
+from ragloom.config import Component, SpaceSettings
+from ragloom_knowledge.settings import KnowledgeSettings
 
 __all__ = ["knowledge_space", "named_spaces"]
 
@@ -24,8 +23,8 @@ def knowledge_space(workspace: Workspace) -> Space:
     defaults = workspace.settings.defaults
     settings = SpaceSettings(
         sources=(".",),
-        loaders={".md": Part(name="markdown")},
-        chunker=Part(name="heading"),
+        loaders={".md": Component(name="markdown")},
+        chunker=Component(name="heading"),
         embedder=defaults.embedder,
         store=defaults.store,
         min_relevance=0.0,
@@ -39,18 +38,19 @@ def knowledge_space(workspace: Workspace) -> Space:
     )
 
 
-def named_spaces(workspace: Workspace, _config: Path | None = None) -> Mapping[str, Space]:
-    """The lessons where ``knowledge.serve`` is true, or nothing: entry point of ``ragloom.spaces``.
+def named_spaces(workspace: Workspace) -> Mapping[str, Space]:
+    """The lessons where ``knowledge.serve`` is true, or nothing.
 
     Raises:
         ConfigError: A setting is wrong, or another space has that name.
     """
-    if not read_settings(workspace.settings).serve:
+    if not workspace.section(NAME, KnowledgeSettings).serve:
         return {}
     if NAME in workspace.spaces():
+        origin = workspace.settings.origin("knowledge.serve")
         raise ConfigError(
-            f"{workspace.settings.named('knowledge.serve')}: two spaces are called {NAME!r}, that of "
-            "the lessons and one of the workspace: give that one another name"
+            f"{origin}: knowledge.serve: two spaces are called {NAME!r}, that of the lessons and one of "
+            "the workspace: give that one another name"
         )
     lessons, asked = knowledge_space(workspace), workspace.settings.defaults
     settings = replace(lessons.settings, top_k=asked.top_k, min_relevance=asked.min_relevance)

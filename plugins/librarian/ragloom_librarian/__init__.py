@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from ragloom import CommandSpec, hookimpl
 
 if TYPE_CHECKING:
+    from ragloom import Space, Workspace
     from ragloom_librarian.availability import check_rag_available
     from ragloom_librarian.documents import RetrievedDocument
     from ragloom_librarian.knowledge_base import KnowledgeBase, query_knowledge_base
@@ -45,6 +46,8 @@ __all__ = [
     "merge_context",
     "query_knowledge_base",
     "ragloom_commands",
+    "ragloom_settings",
+    "ragloom_spaces",
 ]
 
 
@@ -57,6 +60,22 @@ def ragloom_commands() -> Mapping[str, CommandSpec]:
             summary="Rebuild and ask a project's decisions and standards.",
         )
     }
+
+
+@hookimpl
+def ragloom_settings() -> Mapping[str, type]:
+    """Declare the section ``librarian``."""
+    from ragloom_librarian.settings import LibrarianSettings
+
+    return {"librarian": LibrarianSettings}
+
+
+@hookimpl
+def ragloom_spaces(workspace: Workspace) -> Mapping[str, Space]:
+    """Offer the knowledge base where it was built."""
+    from ragloom_librarian.knowledge_base import named_spaces
+
+    return named_spaces(workspace)
 
 
 _ON_FIRST_USE: Mapping[str, str] = {

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, cast
 
 import click
 
 from ragloom.cli import SHARE, Group, Session, json_option, on_one_line, print_json, progress
-from ragloom.config import counted
+from ragloom.config import build, counted
 
 if TYPE_CHECKING:
     from ragloom import IndexReport, Json
@@ -45,11 +46,13 @@ def librarian() -> None:
 
 def _opened(session: Session, **options: Json) -> KnowledgeBase:
     from ragloom_librarian.knowledge_base import KnowledgeBase
-    from ragloom_librarian.settings import load_librarian_settings, with_options
+    from ragloom_librarian.settings import LibrarianSettings
 
     workspace = session.workspace()
-    settings = load_librarian_settings(workspace.root, config=session.config)
-    return KnowledgeBase(workspace, with_options(settings, options))
+    settings = asdict(workspace.section("librarian", LibrarianSettings))
+    given = {name: value for name, value in options.items() if value is not None}
+    chosen = build(LibrarianSettings, settings | given, part="librarian")
+    return KnowledgeBase(workspace, cast("LibrarianSettings", chosen))
 
 
 @librarian.command(

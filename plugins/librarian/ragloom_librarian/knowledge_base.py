@@ -26,10 +26,10 @@ from ragloom import (
     StoreDamagedError,
     Workspace,
 )
-from ragloom.config import CONFIG_NAME, Part
+from ragloom.config import CONFIG_NAME, Component
 from ragloom_librarian.availability import missing_parts
 from ragloom_librarian.documents import RetrievedDocument, best_sections
-from ragloom_librarian.settings import LibrarianSettings, load_librarian_settings
+from ragloom_librarian.settings import LibrarianSettings
 from ragloom_librarian.waiting import spinner
 
 __all__ = ["KnowledgeBase", "named_spaces", "query_knowledge_base"]
@@ -78,8 +78,7 @@ class KnowledgeBase:
             ConfigError: The folder does not exist, or a setting is wrong.
         """
         workspace = Workspace.open(path, config=config, host=host)
-        chosen = settings or load_librarian_settings(workspace.root, config=config)
-        return cls(workspace, chosen)
+        return cls(workspace, settings or workspace.section(NAME, LibrarianSettings))
 
     @cached_property
     def space(self) -> Space:
@@ -89,8 +88,8 @@ class KnowledgeBase:
         settings = replace(
             self.workspace.settings.space(NAME),
             sources=tuple(source for source in self.settings.sources if (root / source).exists()),
-            chunker=Part(name="heading", options={"levels": [1, 2]}),
-            loaders={ending: Part(name="markdown") for ending in sorted(markdown.suffixes)},
+            chunker=Component(name="heading", options={"levels": [1, 2]}),
+            loaders={ending: Component(name="markdown") for ending in sorted(markdown.suffixes)},
             include=tuple(f"*{ending}" for ending in sorted(markdown.suffixes)),
             exclude=(),
         )
@@ -270,17 +269,9 @@ def opened(
         return fresh
 
 
-def named_spaces(workspace: Workspace, config: Path | None = None) -> Mapping[str, Space]:
-    """The knowledge base by its name, for whoever serves spaces: entry point of ``ragloom.spaces``.
-
-    Args:
-        workspace: The project.
-        config: The settings file that stands for ``ragloom.yaml``.
-
-    Raises:
-        ConfigError: A setting is wrong.
-    """
-    base = KnowledgeBase(workspace, load_librarian_settings(workspace.root, config=config))
+def named_spaces(workspace: Workspace) -> Mapping[str, Space]:
+    """The knowledge base by its name, where it was built."""
+    base = KnowledgeBase(workspace, workspace.section(NAME, LibrarianSettings))
     return {NAME: base.space} if base.space.generation else {}
 
 

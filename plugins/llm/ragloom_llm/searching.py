@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from importlib.metadata import entry_points
-from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from ragloom import ConfigError, Context, Query, Space, SpaceGroup, Workspace
@@ -81,7 +79,8 @@ def _answer(query: str, name: str, top_k: int | None) -> str:
 
 def _spaces(workspace: Workspace, name: str) -> list[Space]:
     """The space of that name, or without one all of them; lessons only where a setting says so."""
-    lessons = _lessons(workspace)
+    kept = workspace.host.spaces_of("knowledge", workspace)
+    lessons = cast("Mapping[str, Space]", kept or {})
     names = sorted({*workspace.spaces(), *lessons})
     if not names:
         raise ConfigError(f"nothing is indexed in {workspace.root}: run 'ragloom index'")
@@ -90,15 +89,3 @@ def _spaces(workspace: Workspace, name: str) -> list[Space]:
         raise ConfigError(f"no space is called {name!r}{hint}")
     wanted = [name] if name else names
     return [lessons[one] if one in lessons else workspace.space(one) for one in wanted]
-
-
-def _lessons(workspace: Workspace) -> Mapping[str, Space]:
-    """What the plugin ``knowledge`` offers under names of its own; nothing where it is not loaded."""
-    loaded = {known.name for known in workspace.host.plugins() if known.status == "loaded"}
-    for point in entry_points(group="ragloom.spaces", name="knowledge"):
-        if "knowledge" in loaded:
-            spaces_of = cast(
-                "Callable[[Workspace, Path | None], Mapping[str, Space]]", point.load()
-            )
-            return spaces_of(workspace, None)
-    return {}

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from importlib.util import find_spec
-from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING
 
@@ -126,5 +125,5 @@ def _chosen(session: Session, agent: str | None, space: str | None) -> Shelf:
 
     workspace = session.workspace()
     if agent is not None:
-        return agent_shelf(workspace, agent, Path(session.config) if session.config else None)
+        return agent_shelf(workspace, agent)
     return workspace_shelf(workspace) if space is None else space_shelf(workspace, space)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from importlib.metadata import entry_points
-from pathlib import Path
 from threading import Lock
 from typing import cast
 
@@ -12,11 +10,6 @@ from ragloom import ConfigError, Space, SpaceGroup, Workspace
 from ragloom.config import did_you_mean
 
 __all__ = ["Shelf", "agent_shelf", "space_shelf", "workspace_shelf"]
-
-SPACES = "ragloom.spaces"
-"""Entry-point group: functions ``(workspace, config) -> Mapping[str, Space]``, the spaces that a plugin
-keeps under names of its own; ``agents`` gives one for every agent, ``knowledge`` that of the lessons where
-the settings say so."""
 
 _NOTHING = "nothing is indexed here yet: run 'ragloom index'"
 
@@ -76,7 +69,7 @@ def workspace_shelf(workspace: Workspace) -> Shelf:
     Raises:
         ConfigError: The settings of lessons are wrong.
     """
-    lessons = _offered("knowledge", workspace) or {}
+    lessons = _kept_by("knowledge", workspace) or {}
 
     def opened(name: str) -> Space:
         return lessons[name] if name in lessons else workspace.space(name)
@@ -96,19 +89,18 @@ def space_shelf(workspace: Workspace, name: str) -> Shelf:
     return Shelf(lambda: [name], lambda _name: space)
 
 
-def agent_shelf(workspace: Workspace, agent_id: str, config: Path | None = None) -> Shelf:
+def agent_shelf(workspace: Workspace, agent_id: str) -> Shelf:
     """The documents of one agent.
 
     Args:
         workspace: Whose agents are meant.
         agent_id: The agent.
-        config: The settings file that stands for ``ragloom.yaml``.
 
     Raises:
         ConfigError: No agent with documents is called so, its settings are wrong, or the plugin
             ``agents`` is not installed.
     """
-    spaces = _offered("agents", workspace, config)
+    spaces = _kept_by("agents", workspace)
     if spaces is None:
         raise ConfigError("an agent is served by the plugin 'agents', which is not loaded here")
     if agent_id not in spaces:
@@ -118,18 +110,9 @@ def agent_shelf(workspace: Workspace, agent_id: str, config: Path | None = None)
     return Shelf(lambda: [agent_id], lambda _id: space)
 
 
-def _offered(
-    plugin: str, workspace: Workspace, config: Path | None = None
-) -> Mapping[str, Space] | None:
+def _kept_by(plugin: str, workspace: Workspace) -> Mapping[str, Space] | None:
     """The spaces that a plugin keeps under names of its own; None where it is not loaded."""
-    loaded = {known.name for known in workspace.host.plugins() if known.status == "loaded"}
-    for point in entry_points(group=SPACES, name=plugin):
-        if plugin in loaded:
-            spaces_of = cast(
-                "Callable[[Workspace, Path | None], Mapping[str, Space]]", point.load()
-            )
-            return spaces_of(workspace, config)
-    return None
+    return cast("Mapping[str, Space] | None", workspace.host.spaces_of(plugin, workspace))
 
 
 def _nearest(name: str, names: Iterable[str]) -> str:

@@ -34,6 +34,7 @@ __all__ = [
     "ragloom_commands",
     "ragloom_evaluations",
     "ragloom_loaders",
+    "ragloom_settings",
 ]
 
 
@@ -122,6 +123,14 @@ def ragloom_evaluations() -> Mapping[str, EvaluationSpec]:
             summary="templates for problems",
         )
     }
+
+
+@hookimpl
+def ragloom_settings() -> Mapping[str, type]:
+    """Declare the section ``templates``."""
+    from ragloom_templates.settings import TemplateSettings
+
+    return {"templates": TemplateSettings}
 
 
 _ON_FIRST_USE: Mapping[str, str] = {

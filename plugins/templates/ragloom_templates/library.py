@@ -7,7 +7,7 @@ import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from hashlib import blake2b
 from importlib.resources import files
 from pathlib import Path, PurePosixPath
@@ -30,7 +30,7 @@ from ragloom.stores import quarantine, replace_file
 from ragloom.text import decode
 from ragloom_templates.matching import Index
 from ragloom_templates.parsing import parse
-from ragloom_templates.settings import FALLBACK, TemplateSettings, read_settings
+from ragloom_templates.settings import FALLBACK, TemplateSettings
 from ragloom_templates.space import identify, template_space
 from ragloom_templates.types import Template, TemplateMatch
 
@@ -68,13 +68,13 @@ class TemplateLibrary:
         settings: TemplateSettings | None = None,
     ) -> None:
         self.workspace = workspace or Workspace.open()
-        self.settings = settings or read_settings(self.workspace.settings)
+        self.settings = settings or self.workspace.section("templates", TemplateSettings)
         self.dirs = tuple(self._relative(folder) for folder in dirs or self.settings.dirs)
         self.skipped: Sequence[FailedFile] = ()
         """The files that the last run could not read, and why."""
         self._removed: set[str] = set()
         self.space = template_space(
-            self.workspace, _name_of(self.dirs), self.settings.weights, self._removed
+            self.workspace, _name_of(self.dirs), asdict(self.settings.weights), self._removed
         )
         self._added: list[str] = []
         self._read_changes()

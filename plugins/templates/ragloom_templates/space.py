@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import PurePosixPath
 
 from ragloom import Json, Space, Workspace
-from ragloom.config import Part, SpaceSettings
+from ragloom.config import Component, SpaceSettings
 from ragloom_templates.parsing import PATTERN_FILE, SKILL_FILE, path_without_ending
 
 __all__ = ["identify", "template_space"]
@@ -40,10 +40,8 @@ def template_space(
         sources=(),
         include=(f"*{_ENDING}",),
         exclude=_NO_TEMPLATES,
-        loaders={_ENDING: Part(name="template")},
-        chunker=Part(
-            name="template", options=head, places=workspace.settings.places("templates.weights")
-        ),
+        loaders={_ENDING: Component(name="template")},
+        chunker=Component(name="template", options=head),
         embedder=defaults.embedder,
         store=defaults.store,
         min_relevance=0.0,

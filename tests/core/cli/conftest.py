@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 pytest.importorskip("markdown_it", reason="the example docs are Markdown")
 
+import ragloom.audit
 from ragloom import PluginHost
 from ragloom.cli import Session, cli
 from ragloom.testing.fakes import hashing_provider
@@ -40,6 +41,7 @@ def host(make_plugin):
 
     return PluginHost(
         {
+            "audit": ragloom.audit,
             "formats": ragloom_formats,
             "hashing": make_plugin(embedders=[hashing_provider()]),
             "local": ragloom_local,

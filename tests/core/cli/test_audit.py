@@ -17,19 +17,38 @@ def audit(run, *arguments):
 
 
 def queries(run, *arguments):
-    return [record["query"] for record in audit(run, *arguments)]
+    return [record["query"] for record in audit(run, *arguments) if "query" in record]
 
 
 @pytest.mark.usefixtures("asked")
 def test_every_retrieval_is_one_line(run):
     assert ["logging of errors", "zebra", "code review"] == queries(run)
-    search, nothing, context = audit(run)
-    assert ["search", "search", "context"] == [
-        one["operation"] for one in (search, nothing, context)
+    index, search, nothing, context = audit(run)
+    assert ["index", "search", "search", "context"] == [
+        one["operation"] for one in (index, search, nothing, context)
     ]
     assert (2, None) == (len(search["hits"]), search["tokens"])
     assert ([], True) == (nothing["hits"], "no relevant match" in nothing["reason"])
     assert context["tokens"] > 0
+
+
+@pytest.mark.usefixtures("asked")
+def test_what_changed_the_index_or_proved_it_is_one_line(run, workspace):
+    (workspace / "docs" / "new.md").write_text("# New\n\nA new page.\n", "utf-8")
+    run("index", "docs")
+    run("verify")
+    run("repair", "docs")
+
+    assert ["index", "search", "search", "context", "index", "verify", "repair"] == [
+        record["operation"] for record in audit(run)
+    ]
+    (changed,) = audit(run, "--operation", "index", "-n", "1")
+    assert (1, 1) == (changed["report"]["added"], changed["report"]["embedded"])
+    proved, repaired = audit(run, "--operation", "repair", "--operation", "verify")
+    assert changed["report"]["chunks"] == proved["report"]["exact"]
+    assert changed["report"]["chunks"] == repaired["report"]["chunks"]
+    line = run("audit", "--operation", "verify").stdout
+    assert f"{proved['report']['exact']} exact" in line
 
 
 @pytest.mark.usefixtures("asked")
@@ -54,9 +73,10 @@ def test_filters(run, arguments, expected):
 @pytest.mark.usefixtures("asked")
 def test_in_a_pipe_a_retrieval_is_one_line_with_tabs(run):
     lines = run("audit").stdout.splitlines()
-    assert 3 == len(lines)
-    moment, space, query, hits, tokens, milliseconds, found = lines[0].split("\t")
-    assert ("docs", "logging of errors", "2", "") == (space, query, hits, tokens)
+    assert 4 == len(lines)
+    moment, operation, space, query, hits, tokens, milliseconds, found = lines[1].split("\t")
+    assert ("search", "docs", "logging of errors") == (operation, space, query)
+    assert ("2", "") == (hits, tokens)
     assert moment.startswith("20")
     assert float(milliseconds) > 0
     assert found.startswith("docs/")
@@ -65,7 +85,7 @@ def test_in_a_pipe_a_retrieval_is_one_line_with_tabs(run):
 def test_nothing_written_down_is_said(run, workspace):
     result = run("audit")
     assert (0, "") == (result.exit_code, result.stdout)
-    assert result.stderr.startswith("no retrieval is written down in .ragloom/audit.jsonl")
+    assert result.stderr.startswith("no such line in .ragloom/audit.jsonl")
     (workspace / "ragloom.yaml").write_text("audit: {enabled: false}\n")
     assert "switched off" in run("audit").stderr
     run("search", "logging", "docs")

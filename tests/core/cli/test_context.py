@@ -59,7 +59,7 @@ def test_a_request_to_a_model(run):
     assert "tiny" == body["model"]
     assert ["system", "user"] == [message["role"] for message in body["messages"]]
     assert "logging of errors" == body["messages"][1]["content"]
-    (line,) = run("audit", "--json").stdout.splitlines()
+    (line,) = run("audit", "--operation", "context", "--json").stdout.splitlines()
     assert "openai" == json.loads(line)["provider"]
 
 

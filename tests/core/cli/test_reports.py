@@ -85,6 +85,29 @@ def test_config_shows_values_and_origins(run, workspace, monkeypatch):
     assert "mode\tdense\tragloom.yaml:2\n" in run("config").stdout
 
 
+def test_config_shows_the_sections_of_plugins(run, workspace, monkeypatch):
+    import ragloom.audit
+    import ragloom_agents
+    import ragloom_knowledge
+
+    plugins = {"agents": ragloom_agents, "audit": ragloom.audit, "knowledge": ragloom_knowledge}
+    (workspace / "ragloom.yaml").write_text(
+        "audit:\n  keep: 2\ndefaults: {docs: {top_k: 3}}\nagents:\n  - id: a\n"
+    )
+    monkeypatch.setenv("RAGLOOM_KNOWLEDGE_DATABASE", "postgresql://me:secret@host/lessons")
+    monkeypatch.setenv("RAGLOOM_RAG_STORE_PATH", "kept.db")
+    result = run("config", "--json", plugins=PluginHost(plugins))
+    found = values(result)
+    assert (2, "ragloom.yaml:2") == found["audit.keep"]
+    assert ("full", "default") == found["audit.queries"]
+    url = "postgresql://me:***@host/lessons"
+    assert (url, "RAGLOOM_KNOWLEDGE_DATABASE") == found["knowledge.database"]
+    assert ("kept.db", "RAGLOOM_RAG_STORE_PATH") == found["rag.path"]
+    assert (3, "ragloom.yaml:3") == (found["defaults.docs"][0]["top_k"], found["defaults.docs"][1])
+    assert ("a", "ragloom.yaml:4") == (found["agents"][0][0]["id"], found["agents"][1])
+    assert "secret" not in result.stdout
+
+
 def test_config_reads_another_file(run, workspace):
     (workspace / "other.yaml").write_text("top_k: 9\n")
     assert 9 == values(run("config", "--json", "--config", "other.yaml"))["top_k"][0]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ragloom import ConfigError, RagloomError, Workspace
-from ragloom.config.settings import Part, SpaceSettings, load_settings
+from ragloom.config.settings import Component, SpaceSettings, load_settings
 
 
 def write(folder: Path, text: str) -> Path:
@@ -35,7 +35,7 @@ def test_the_file_a_space_and_the_environment_override_in_this_order(tmp_path: P
     settings = load_settings(tmp_path, environment={})
     docs = settings.space("docs")
     assert (docs.top_k, docs.mode, docs.sources) == (9, "dense", ("docs",))
-    assert docs.chunker == Part(name="heading", options={"levels": [1]})
+    assert docs.chunker == Component(name="heading", options={"levels": [1]})
     assert settings.space("other").top_k == 7
     assert settings.origin("spaces.docs.top_k") == f"{path}:7"
 
@@ -43,7 +43,7 @@ def test_the_file_a_space_and_the_environment_override_in_this_order(tmp_path: P
     settings = load_settings(tmp_path, environment=variables)
     docs = settings.space("docs")
     assert (docs.top_k, docs.sources) == (11, ("a", "b"))
-    assert docs.store == Part(name="sqlite", options={"path": "/x.db"})
+    assert docs.store == Component(name="sqlite", options={"path": "/x.db"})
     assert settings.origin("top_k") == "RAGLOOM_TOP_K"
 
 
@@ -65,6 +65,7 @@ def test_the_file_a_space_and_the_environment_override_in_this_order(tmp_path: P
         ("spaces:\n  a/b: {}\n", "ragloom.yaml:2: 'a/b' cannot name a space"),
         ("spaces:\n  docs: [x]\n", "ragloom.yaml:2: spaces.docs: expected a mapping"),
         ("spaces:\n  docs:\n    storr: x\n", "ragloom.yaml:3: unknown setting 'storr'"),
+        ("spaces:\n  docs:\n    spaces: x\n", "ragloom.yaml:3: unknown setting 'spaces'"),
         ("a: [\n", "not valid YAML"),
         ("- a\n", "expected a mapping of settings"),
         ("top_k: 1\ntop_k: 2\n", "ragloom.yaml:2: 'top_k' is given twice"),
@@ -85,25 +86,25 @@ def test_a_wrong_setting_is_one_line_with_its_place(
 
 @pytest.mark.parametrize("nothing", ["none", "null", "off", "'none'"])
 def test_there_is_no_reranker_unless_one_is_named(tmp_path: Path, nothing: str) -> None:
-    assert SpaceSettings().reranker == Part(name="none")
+    assert SpaceSettings().reranker == Component(name="none")
     write(
         tmp_path, f"reranker: {{name: onnx, model: x}}\nspaces: {{docs: {{reranker: {nothing}}}}}\n"
     )
 
     settings = load_settings(tmp_path, environment={})
-    assert settings.space("other").reranker == Part(name="onnx", options={"model": "x"})
-    assert settings.space("docs").reranker == Part(name="none")
+    assert settings.space("other").reranker == Component(name="onnx", options={"model": "x"})
+    assert settings.space("docs").reranker == Component(name="none")
 
     variables = {"RAGLOOM_RERANKER": "none", "RAGLOOM_RERANK_DEPTH": "9"}
     settings = load_settings(tmp_path, environment=variables)
-    assert settings.space("other").reranker == Part(name="none")
+    assert settings.space("other").reranker == Component(name="none")
     assert settings.space("other").rerank_depth == 9
 
 
 def test_the_options_of_a_reranker_may_come_before_its_name(tmp_path: Path) -> None:
     settings = load_settings(tmp_path, environment={"RAGLOOM_RERANKER_MODEL": "x"})
 
-    assert settings.space("docs").reranker == Part(name="none", options={"model": "x"})
+    assert settings.space("docs").reranker == Component(name="none", options={"model": "x"})
 
 
 def test_a_wrong_variable_is_named(tmp_path: Path) -> None:
@@ -114,14 +115,6 @@ def test_a_wrong_variable_is_named(tmp_path: Path) -> None:
 def test_a_file_that_was_asked_for_must_be_there(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"missing\.yaml: cannot be read"):
         load_settings(tmp_path, config=tmp_path / "missing.yaml", environment={})
-
-
-def test_keys_of_plugins_are_kept_as_they_are(tmp_path: Path) -> None:
-    write(tmp_path, "rag: {store: sqlite}\nagents: [{id: a}]\n")
-
-    settings = load_settings(tmp_path, environment={})
-
-    assert settings.extensions == {"rag": {"store": "sqlite"}, "agents": [{"id": "a"}]}
 
 
 @pytest.mark.parametrize("value", ["~nosuchuser", "~nosuchuser/x.db"])
@@ -199,7 +192,7 @@ def test_what_is_wrong_with_a_part_is_one_line_with_its_place(
 
 
 def test_where_a_part_was_set_makes_no_other_part_of_it() -> None:
-    assert Part(name="heading") == Part(name="heading", places={"": "ragloom.yaml:1"})
+    assert Component(name="heading") == Component(name="heading", places={"": "ragloom.yaml:1"})
 
 
 @pytest.mark.parametrize("key", ["top_k", "rerank_depth", "min_relevance"])

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from ragloom import ConfigError
-from ragloom.config.settings import load_settings
 from ragloom.config.yaml_file import read_yaml
 
 LAUGHS = "\n".join(
@@ -58,16 +57,3 @@ def test_an_alias_is_what_its_anchor_is(tmp_path: Path) -> None:
         "y": [1, {"b": "c"}],
         "z": {"w": [1, {"b": "c"}]},
     }
-
-
-def test_the_settings_of_plugins_keep_their_places(tmp_path: Path) -> None:
-    path = tmp_path / "ragloom.yaml"
-    path.write_text("top_k: 3\nknowledge:\n  max_tokens: 5\nagents:\n  - id: a\n", "utf-8")
-
-    settings = load_settings(tmp_path)
-
-    assert settings.origin("knowledge") == f"{path}:2"
-    assert settings.origin("knowledge.max_tokens") == f"{path}:3"
-    assert settings.origin("agents.0.id") == f"{path}:5"
-    assert settings.named("knowledge.max_tokens") == f"{path}:3: knowledge.max_tokens"
-    assert settings.named("knowledge.nothing") == "knowledge.nothing"

@@ -29,7 +29,9 @@ def test_nothing_is_left_but_the_files(indexed, make_space, files, store):
     assert sorted(PAGES) == sorted(path.name for path in files.glob("*.md"))
     assert [] == list((files / ".ragloom" / "spaces").iterdir())
     assert [".gitignore", "spaces"] == sorted(
-        path.name for path in (files / ".ragloom").iterdir() if path.name != "audit.jsonl"
+        path.name
+        for path in (files / ".ragloom").iterdir()
+        if not path.name.startswith("audit.jsonl")
     )
     assert () == tuple(space.workspace.spaces())
     with pytest.raises(NotIndexedError):

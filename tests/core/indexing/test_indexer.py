@@ -414,11 +414,11 @@ def test_another_model_is_never_mixed_in(
 
 
 def test_another_chunker_cuts_every_file_again(files: Path, make_space: MakeSpace) -> None:
-    from ragloom.config.settings import Part
+    from ragloom.config.settings import Component
 
     (files / "a.md").write_text("# One\n\nalpha\n\n## Two\n\nbeta\n", "utf-8")
     assert make_space().index().chunks == 2
-    coarse = Part(name="heading", options={"levels": [1]})
+    coarse = Component(name="heading", options={"levels": [1]})
 
     assert make_space(chunker=coarse).index().chunks == 1
 

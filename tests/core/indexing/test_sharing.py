@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ragloom import PluginHost, Provider, Space, StoreError, Workspace
-from ragloom.config.settings import Part, Settings, SpaceSettings
+from ragloom.config.settings import Component, Settings, SpaceSettings
 from ragloom.protocols import Embeddings
 from ragloom.testing.fakes import HashingEmbedder, HashingOptions
 from ragloom.testing.fixtures import MakePlugin
@@ -81,8 +81,8 @@ def machine(tmp_path: Path, make_plugin: MakePlugin) -> Iterator[Machine]:
         )
         host = PluginHost({"test": plugin, "markdown": ragloom_markdown, "text": ragloom_text})
         settings = SpaceSettings(
-            embedder=Part(name="hashing", options={"dimension": dimension}),
-            store=Part(name="shared"),
+            embedder=Component(name="hashing", options={"dimension": dimension}),
+            store=Component(name="shared"),
         )
         root = tmp_path / name
         root.mkdir(exist_ok=True)

@@ -1,6 +1,7 @@
 """The host, and the six ways in which a plugin can fail, each in a real distribution."""
 
 import logging
+import re
 import subprocess
 import sys
 import textwrap
@@ -14,6 +15,7 @@ from ragloom import (
     CommandSpec,
     ConfigError,
     EvaluationSpec,
+    IndexFinished,
     MissingDependencyError,
     MissingExtra,
     ModelError,
@@ -21,6 +23,7 @@ from ragloom import (
     PluginHost,
     PluginInfo,
     Provider,
+    SearchFinished,
     hookimpl,
 )
 from ragloom.testing.fakes import HashingEmbedder, hashing_provider
@@ -475,7 +478,8 @@ def test_a_wrong_setting_is_a_config_error(make_plugin):
     with pytest.raises(ConfigError) as raised:
         host.embedder("hashing", {"dimensions": 3})
     assert str(raised.value) == (
-        "embedder 'hashing': unknown option 'dimensions'; did you mean 'dimension'?"
+        "embedder 'hashing': unknown option 'dimensions'; did you mean 'dimension'? "
+        "(legal: dimension, max_tokens)"
     )
 
 
@@ -660,6 +664,130 @@ def test_hook_ragloom_evaluations():
     assert {"problems": spec} == host.evaluations()
     assert {"evaluations": ("problems",)} == host.plugins()[0].provides
     assert "the evaluation 'problems' belongs to plugin 'a'" in host.plugins()[1].error
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    dialect: str = "plain"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Needs:
+    uri: str
+
+
+def plugin_of(**hooks):
+    """A plugin of these hooks; an exception is raised, and anything else returned."""
+
+    def implementing(name, result):
+        def hook(self):
+            if isinstance(result, Exception):
+                raise result
+            return result
+
+        hook.__name__ = name
+        return hookimpl(hook)
+
+    named = {f"ragloom_{name}": implementing(f"ragloom_{name}", one) for name, one in hooks.items()}
+    return type("Made", (), named)()
+
+
+def test_hook_ragloom_settings():
+    host = PluginHost(
+        {
+            "a": plugin_of(settings={"mine": Settings, "items": tuple[Needs, ...]}),
+            "b": plugin_of(settings={"mine": Settings}),
+        }
+    )
+    assert {"items": tuple[Needs, ...], "mine": Settings} == host.sections()
+    assert {"settings": ("items", "mine")} == host.plugins()[0].provides
+    assert "the section 'mine' belongs to plugin 'a'" in host.plugins()[1].error
+
+
+@pytest.mark.parametrize(
+    ("offered", "error"),
+    [
+        ({"mine": dict}, "ragloom_settings must map 'mine' to a dataclass, not <class 'dict'>"),
+        (
+            {"mine": tuple[int, ...]},
+            "ragloom_settings must map 'mine' to a dataclass, not tuple[int",
+        ),
+        ({"mine": Needs}, "TypeError: .*'uri'"),
+        ({"top_k": Settings}, "ragloom_settings: 'top_k' is a setting of ragloom itself"),
+        ({"spaces": Settings}, "ragloom_settings: 'spaces' is a setting of ragloom itself"),
+        (ValueError("no"), "ValueError: no"),
+    ],
+)
+def test_a_section_must_be_a_dataclass_with_defaults(offered, error):
+    host = PluginHost(
+        {"a": plugin_of(settings=offered), "b": plugin_of(settings={"mine": Settings})}
+    )
+    assert re.match(error.replace("[", r"\["), host.plugins()[0].error)
+    assert {"mine": Settings} == host.sections()
+
+
+def test_hook_ragloom_spaces(caplog):
+    workspace, space = object(), object()
+
+    class Keeping:
+        @hookimpl
+        def ragloom_spaces(self, workspace):
+            return {"notes": (space, workspace)}
+
+    host = PluginHost(
+        {
+            "keeping": Keeping(),
+            "broken": plugin_of(spaces=RuntimeError("no\nluck")),
+            "nothing": plugin_of(spaces=None),
+            "wrong": plugin_of(spaces=[1]),
+        }
+    )
+    assert {"spaces": ("keeping",)} == host.plugins()[0].provides
+    assert {"keeping": {"notes": (space, workspace)}} == host.spaces(workspace)
+    assert warnings_of(caplog) == [
+        "plugin 'broken': ragloom_spaces failed: RuntimeError: no luck",
+        "plugin 'nothing': ragloom_spaces failed: plugin 'nothing' returned no mapping of spaces",
+        "plugin 'wrong': ragloom_spaces failed: plugin 'wrong' returned no mapping of spaces",
+    ]
+    assert {"notes": (space, workspace)} == host.spaces_of("keeping", workspace)
+    assert host.spaces_of("absent", workspace) is None
+    with pytest.raises(PluginError, match="plugin 'broken': ragloom_spaces failed: RuntimeError"):
+        host.spaces_of("broken", workspace)
+
+
+def told(hook, tell, event, caplog):
+    workspace, events = object(), []
+
+    class Following:
+        pass
+
+    def follow(self, workspace, event):
+        events.append((workspace, event))
+
+    follow.__name__ = hook
+    setattr(Following, hook, hookimpl(follow))
+    name = hook.removeprefix("ragloom_")
+    broken = plugin_of(**{name: RuntimeError("no luck")})
+    host = PluginHost({"broken": broken, "following": Following()})
+    tell(host)(workspace, event)
+
+    assert [(workspace, event)] == events
+    assert {"events": (name,)} == host.plugins()[1].provides
+    assert warnings_of(caplog) == [f"plugin 'broken': {hook} failed: RuntimeError: no luck"]
+
+
+def test_hook_ragloom_index_finished(caplog):
+    event = IndexFinished(
+        operation="repair", space="docs", generation=1, changed=True, seconds=0.5, report={}
+    )
+    told("ragloom_index_finished", lambda host: host.index_finished, event, caplog)
+
+
+def test_hook_ragloom_search_finished(caplog):
+    event = SearchFinished(
+        operation="search", query="q", space="docs", generation=1, hits=(), seconds=0.5
+    )
+    told("ragloom_search_finished", lambda host: host.search_finished, event, caplog)
 
 
 LOADER = """

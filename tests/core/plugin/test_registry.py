@@ -7,13 +7,13 @@ from ragloom.plugin.registry import (
     Registry,
     lacking,
     missing_modules,
-    part_from,
+    offer_from,
     singular,
 )
 
 
 def part(name, kind="loaders", owner="plugin 'a'"):
-    return part_from(kind, Provider(name=name, summary="", create=str), owner)
+    return offer_from(kind, Provider(name=name, summary="", create=str), owner)
 
 
 def test_a_part_is_found_by_kind_and_name():
@@ -29,7 +29,7 @@ def test_names_and_parts_are_sorted():
     registry.add([part("b"), part("a")])
 
     assert registry.names("loaders") == ("a", "b")
-    assert [p.provider.name for p in registry.parts("loaders")] == ["a", "b"]
+    assert [p.provider.name for p in registry.offers("loaders")] == ["a", "b"]
 
 
 def test_a_duplicate_names_both_owners_and_adds_nothing():

@@ -15,11 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragloom import ModelError
-from ragloom.config.settings import NONE, Part
+from ragloom.config.settings import NONE, Component
 from ragloom.retrieval.rerank import _above_fused
 
 TINY = Path(__file__).parents[2] / "data" / "onnx" / "tiny-cross-encoder"
-CROSS_ENCODER = Part(name="onnx", options={"model": str(TINY)})
+CROSS_ENCODER = Component(name="onnx", options={"model": str(TINY)})
 PAGES = {
     "a": "Red, said of apples.",
     "b": "Red, and again red.",
@@ -62,7 +62,7 @@ def open_space(files, make_space):
 
 
 def without(open_space, **settings):
-    return open_space(Part(name=NONE), **settings)
+    return open_space(Component(name=NONE), **settings)
 
 
 def names(hits):
@@ -71,7 +71,7 @@ def names(hits):
 
 def test_off_by_default(make_space):
     assert make_space().reranker is None
-    assert make_space(reranker=Part(name=NONE, options={"model": "x"})).reranker is None
+    assert make_space(reranker=Component(name=NONE, options={"model": "x"})).reranker is None
 
 
 def test_the_rerankers_score_orders_the_hits(open_space):
@@ -165,7 +165,7 @@ def test_a_reranker_that_does_not_answer_is_an_error(open_space, scores, message
 
 
 def test_a_missing_model_is_an_error_of_one_line(open_space):
-    space = open_space(Part(name="onnx", options={"model": "no-such-folder"}))
+    space = open_space(Component(name="onnx", options={"model": "no-such-folder"}))
     with pytest.raises(ModelError, match="model 'no-such-folder': no such folder") as caught:
         space.search("red")
     assert "\n" not in str(caught.value)

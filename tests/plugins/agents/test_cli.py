@@ -231,8 +231,11 @@ def test_it_is_a_command_of_ragloom(examples, environment):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("rag:\n  store: sqllite\n", "agents.yaml:2: rag.store: expected one of "),
-        ("agents:\n  - id: a\n    doc: {}\n", "agents.yaml:3: agents[0]: unknown key 'doc'; did"),
+        ("rag:\n  store: sqllite\n", "agents.yaml:2: rag.store must be one of "),
+        (
+            "agents:\n  - id: a\n    doc: {}\n",
+            "agents.yaml:3: agents[0]: unknown option 'doc'; did",
+        ),
     ],
 )
 def test_a_wrong_file_is_one_line_and_exit_code_1(text, message, tmp_path, environment):

@@ -2,12 +2,15 @@
 
 from pathlib import Path
 from textwrap import dedent
+from typing import get_args, get_type_hints
 
 import pytest
 
 from ragloom import ConfigError
+from ragloom.config.settings import load_settings
+from ragloom.text.tokens import COUNTERS
 from ragloom_agents.layers import load_agents, user_file
-from ragloom_agents.settings import DocsSettings, RagSettings
+from ragloom_agents.settings import SECTIONS, DocsSettings, RagSettings
 
 STORES = ("file", "memory", "milvus", "sqlite")
 SETTINGS = {
@@ -37,7 +40,9 @@ def user(environment):
 @pytest.fixture
 def load(project, environment):
     def load_with(**variables):
-        return load_agents(project, environment=environment | variables, stores=STORES)
+        variables = environment | variables
+        settings = load_settings(project, environment=variables, sections=SECTIONS)
+        return load_agents(project, settings, environment=variables, stores=STORES)
 
     return load_with
 
@@ -61,7 +66,7 @@ def effective(settings, key: str) -> object:
     agent = settings.agents["a"]
     section, name = key.removeprefix("defaults.").split(".")
     if section == "tools":
-        return agent.tool
+        return agent.tools.rag
     return getattr(getattr(agent, section), name)
 
 
@@ -142,34 +147,35 @@ def test_an_agent_may_have_an_index_of_its_own_kind(project, load):
 
 
 WRONG = {
-    "rag:\n  stor: file\n": "2: rag: unknown key 'stor'; did you mean 'store'? "
+    "rag:\n  stor: file\n": "2: rag: unknown option 'stor'; did you mean 'store'? "
     "(legal: store, path, chunk_size, chunk_overlap)",
-    "rag:\n  store: sqllite\n": "2: rag.store: expected one of file, memory, milvus, sqlite, "
-    "found 'sqllite'",
-    "rag:\n  chunk_size: '2000'\n": "2: rag.chunk_size: expected a whole number from 1, "
-    "found '2000'",
-    "rag:\n  chunk_size: 0\n": "2: rag.chunk_size: expected a whole number from 1, found 0",
-    "rag: {chunk_overlap: -1}\n": "1: rag.chunk_overlap: expected a whole number from 0, found -1",
-    "rag:\n  chunk_size: 100\n  chunk_overlap: 100\n": "3: rag.chunk_overlap: expected less than "
-    "rag.chunk_size, found 100 of 100",
-    "rag: [sqlite]\n": "1: rag: expected a mapping of settings, found ['sqlite']",
-    "agent: []\n": "1: unknown key 'agent'; did you mean 'agents'? (legal: rag, defaults, agents)",
-    "defaults:\n  doc: {}\n": "2: defaults: unknown key 'doc'; did you mean 'docs'? "
+    "rag:\n  store: sqllite\n": "2: rag.store must be one of file, memory, milvus, sqlite, "
+    "not 'sqllite'",
+    "rag:\n  chunk_size: big\n": "2: rag: option 'chunk_size' must be int, not 'big'",
+    "rag:\n  chunk_size: 0\n": "2: rag: chunk_size must be a whole number from 1, not 0",
+    "rag: {chunk_overlap: -1}\n": "1: rag: chunk_overlap must be a whole number from 0, not -1",
+    "rag:\n  chunk_size: 100\n  chunk_overlap: 100\n": "3: rag.chunk_overlap must be less than "
+    "rag.chunk_size, not 100 of 100",
+    "rag: [sqlite]\n": "1: rag: expected a mapping with store, path, chunk_size, chunk_overlap, "
+    "found ['sqlite']",
+    "agent: []\n": "1: unknown setting 'agent'; did you mean 'agents'? (legal: rag, defaults, agents)",
+    "defaults:\n  doc: {}\n": "2: defaults: unknown option 'doc'; did you mean 'docs'? "
     "(legal: docs, tools)",
-    "agents: {a: {}}\n": "1: agents: expected a list of agents, each with an id, found {'a': {}}",
-    "agents:\n  - docs: {}\n": "2: an agent has no id",
-    "agents:\n  - id: 7\n": "2: agents[0].id: expected a string that is not empty, found 7",
+    "agents: {a: {}}\n": "1: agents: expected a list of a mapping with id, description, ",
+    "agents:\n  - docs: {}\n": "2: agents[0]: option 'id' is missing; it must be str",
+    "agents:\n  - id: 7\n": "2: agents[0]: option 'id' must be str, not 7",
+    "agents:\n  - id: ''\n": "2: agents[0]: id must not be empty",
     "agents:\n  - id: a\n  - id: a\n": "3: the agent 'a' is there twice",
-    "agents:\n  - id: a\n    docs:\n      strategy: prelod\n": "4: agents[0].docs.strategy: "
-    "expected one of preload, rag, found 'prelod'",
-    "agents:\n  - id: a\n    docs:\n      sources: docs\n": "4: agents[0].docs.sources: expected a "
-    "list of paths or globs, such as [\"docs/*.md\"], found 'docs'",
-    "agents:\n  - id: a\n    docs:\n      top_k: true\n": "4: agents[0].docs.top_k: expected a "
-    "whole number from 1, found True",
+    "agents:\n  - id: a\n    docs:\n      strategy: prelod\n": "4: agents[0].docs: option 'strategy' "
+    "must be one of 'preload', 'rag', not 'prelod'",
+    "agents:\n  - id: a\n    docs:\n      sources: {docs: 1}\n": "4: agents[0].docs: option 'sources' "
+    "must be a list of str, not {'docs': 1}",
+    "agents:\n  - id: a\n    docs:\n      top_k: true\n": "4: agents[0].docs: option 'top_k' "
+    "must be int, not True",
     "agents:\n  - id: a\n    docs:\n      strategy: rag\n": "4: agent 'a': the strategy 'rag' "
     "needs docs.sources, a list of paths or globs",
-    "agents:\n  - id: a\n    tools: {rag: maybe}\n": "3: agents[0].tools.rag: expected true or "
-    "false, found 'maybe'",
+    "agents:\n  - id: a\n    tools: {rag: maybe}\n": "3: agents[0].tools: option 'rag' must be true or "
+    "false, not 'maybe'",
     "rag:\n  store: [\n": "3: not valid YAML: ",
 }
 
@@ -192,40 +198,67 @@ def test_the_keys_in_ragloom_yaml_are_judged_alike(project, load):
     with pytest.raises(ConfigError) as caught:
         load()
 
-    assert str(caught.value).startswith(f"{path}:3: rag.chunk_size: expected a whole number")
+    assert str(caught.value).startswith(f"{path}:3: rag: option 'chunk_size' must be int")
 
 
 def test_the_users_file_is_judged_alike(user, load):
     put(user, "rag: {stor: file}\n")
 
-    with pytest.raises(ConfigError, match=r"agents\.yaml:1: rag: unknown key 'stor'"):
+    with pytest.raises(ConfigError, match=r"agents\.yaml:1: rag: unknown option 'stor'"):
         load()
 
 
 @pytest.mark.parametrize(
     ("variable", "value", "expected"),
     [
-        ("RAGLOOM_RAG_STORE", "sqllite", "one of file, memory, milvus, sqlite"),
-        ("RAGLOOM_RAG_CHUNK_SIZE", "big", "a whole number from 1"),
-        ("RAGLOOM_RAG_CHUNK_OVERLAP", "-3", "a whole number from 0"),
-        ("RAGLOOM_TOOLS_RAG", "perhaps", "one of true, yes, on, 1, false, no, off, 0"),
+        (
+            "RAGLOOM_RAG_STORE",
+            "sqllite",
+            "rag.store must be one of file, memory, milvus, sqlite, not ",
+        ),
+        ("RAGLOOM_RAG_CHUNK_SIZE", "big", "rag: option 'chunk_size' must be int, not "),
+        (
+            "RAGLOOM_RAG_CHUNK_OVERLAP",
+            "-3",
+            "rag: chunk_overlap must be a whole number from 0, not ",
+        ),
+        (
+            "RAGLOOM_TOOLS_RAG",
+            "perhaps",
+            "defaults.tools: option 'rag' must be true or false, not ",
+        ),
     ],
 )
 def test_a_wrong_variable_is_named(variable, value, expected, load):
     with pytest.raises(ConfigError) as caught:
         load(**{variable: value})
 
-    assert str(caught.value) == f"{variable}={value!r}: expected {expected}"
+    shown = value if value == "-3" else repr(value)
+    assert str(caught.value) == f"{variable}: {expected}{shown}"
+
+
+def test_a_string_is_a_number_or_a_list_as_in_all_settings(project, load):
+    put(
+        project / "agents.yaml",
+        "rag: {chunk_size: '900'}\nagents: [{id: a, docs: {sources: docs}}]\n",
+    )
+
+    assert load().agent("a").rag.chunk_size == 900
+    assert load().agent("a").docs.sources == ("docs",)
+
+
+def test_every_counter_can_be_named():
+    assert get_args(get_type_hints(DocsSettings)["counter"]) == COUNTERS
 
 
 @pytest.mark.parametrize("key", ["rag.path", "defaults.docs.base_dir"])
 def test_a_path_of_no_user_is_refused(key, project, load):
     put(project / "agents.yaml", nested(key, "~nosuchuser/x"))
-    with pytest.raises(ConfigError, match=r"agents\.yaml:[23]: .* found '~nosuchuser/x'"):
+    with pytest.raises(ConfigError, match=r"agents\.yaml:[23]: .* not '~nosuchuser/x'"):
         load()
     (project / "agents.yaml").unlink()
     variable = "RAGLOOM_RAG_STORE_PATH" if key == "rag.path" else "RAGLOOM_DOCS_BASE_DIR"
-    with pytest.raises(ConfigError, match=f"{variable}='~nosuchuser/x'"):
+    with pytest.raises(ConfigError, match=f"{variable}: .* not '~nosuchuser/x'"):
         load(**{variable: "~nosuchuser/x"})
 
 
@@ -234,9 +267,10 @@ def test_a_long_variable_is_cut_in_the_message(variable, load):
     if variable in ("RAGLOOM_RAG_STORE_PATH", "RAGLOOM_DOCS_BASE_DIR"):
         return  # any text is legal
     for value in ("9" * 5000, "9" * 500, "x" * 500):
-        with pytest.raises(ConfigError, match=r"expected (a whole number from|one of)") as caught:
+        with pytest.raises(ConfigError, match=r"must be (int|one of|true or false)") as caught:
             load(**{variable: value})
-        assert str(caught.value).startswith(f"{variable}='{value[:50]}")
+        assert str(caught.value).startswith(f"{variable}: ")
+        assert f"not '{value[:50]}" in str(caught.value)
         assert len(str(caught.value)) < 200
 
 

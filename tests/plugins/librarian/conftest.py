@@ -21,6 +21,7 @@ DATA = Path(__file__).parents[2] / "data" / "librarian"
 def host():
     """The bundled parts that the knowledge base is made of by default."""
     import ragloom_formats
+    import ragloom_librarian
     import ragloom_local
     import ragloom_markdown
     import ragloom_milvus
@@ -29,6 +30,7 @@ def host():
     return PluginHost(
         {
             "formats": ragloom_formats,
+            "librarian": ragloom_librarian,
             "local": ragloom_local,
             "markdown": ragloom_markdown,
             "milvus": ragloom_milvus,

@@ -265,8 +265,9 @@ def test_settings_come_from_file_then_environment_then_arguments(bare, host, mon
     ("text", "message"),
     [
         ("librarian:\n  thresh: 1\n", r"ragloom.yaml:2: .*did you mean 'threshold'"),
-        ("librarian:\n  threshold: 7\n", r"ragloom.yaml:2: .*a number from 0 to 1, found 7"),
-        ("librarian:\n  k: many\n", "a whole number from 1"),
+        ("librarian:\n  threshold: 7\n", r"ragloom.yaml:2: .*a number from 0 to 1, not 7"),
+        ("librarian:\n  k: many\n", r"ragloom.yaml:2: .*'k' must be int, not 'many'"),
+        ("librarian:\n  k: 0\n", "ragloom.yaml:2: .*k must be a whole number from 1"),
         ("librarian:\n  timeout: -1\n", "seconds"),
         ("librarian:\n  sources: []\n", "a list of folders"),
         ("librarian: 3\n", "a mapping"),

@@ -62,11 +62,11 @@ def test_the_retriever_of_the_page(blocks, project, monkeypatch):
 
 
 def test_the_settings_of_the_page_are_the_defaults(root, project):
+    from ragloom import Workspace
     from ragloom_librarian import LibrarianSettings
-    from ragloom_librarian.settings import load_librarian_settings
 
     text = (root / "docs" / "librarian.md").read_text("utf-8")
     (yaml,) = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
     (project / "ragloom.yaml").write_text(yaml)
 
-    assert LibrarianSettings() == load_librarian_settings(project, environment={})
+    assert LibrarianSettings() == Workspace.open(project).section("librarian", LibrarianSettings)

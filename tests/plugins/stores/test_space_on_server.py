@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from ragloom import PluginHost, Space, Workspace
-from ragloom.config import Part, Settings, SpaceSettings
+from ragloom.config import Component, Settings, SpaceSettings
 from ragloom.indexing.store_sync import answers_for
 from ragloom.stores.filters import parse_condition
 from ragloom.testing.fakes import hashing_provider
@@ -40,7 +40,7 @@ def open_space(tmp_path, root, make_plugin):
             }
         )
         settings = SpaceSettings(
-            embedder=Part(name="hashing"), store=Part(name=name, options=options)
+            embedder=Component(name="hashing"), store=Component(name=name, options=options)
         )
         workspace = Workspace(root, settings=Settings(defaults=settings), host=host)
         return workspace.space(f"on-{name}")

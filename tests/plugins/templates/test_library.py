@@ -7,9 +7,7 @@ from textwrap import dedent
 import pytest
 
 from ragloom import ConfigError, ModelError, SourceError, Workspace
-from ragloom.config import Settings
 from ragloom_templates import TemplateLibrary, TemplateSettings
-from ragloom_templates.settings import read_settings
 
 from .conftest import PROOF
 
@@ -268,32 +266,28 @@ def test_settings_are_read_from_the_workspace(workspace, tmp_path, write):
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ([], "expected a mapping of settings"),
-        ({"dir": "x"}, "unknown setting 'dir'; did you mean 'dirs'"),
-        ({"dirs": [1]}, "templates.dirs: expected a list of folders"),
-        ({"top_k": 0}, "templates.top_k: expected a whole number from 1"),
-        ({"threshold": 65}, "templates.threshold: expected a number from 0 to 1"),
-        ({"threshold": True}, "templates.threshold"),
-        ({"fallback": ""}, "templates.fallback"),
-        ({"weights": 2}, "templates.weights"),
+        ("[]", "expected a mapping with dirs, "),
+        ("{dir: x}", "unknown option 'dir'; did you mean 'dirs'"),
+        ("{dirs: [1]}", "option 'dirs' must be a list of str"),
+        ("{dirs: [~nosuchuser/x]}", "dirs must be a path that begins with"),
+        ("{top_k: 0}", "top_k must be a whole number from 1"),
+        ("{threshold: 65}", "threshold must be a number from 0 to 1"),
+        ("{threshold: true}", "'threshold'"),
+        ("{fallback: ''}", "fallback must be the id of a template"),
+        ("{weights: 2}", "'weights'"),
+        ("{weights: {name: 9}}", "the weight 'name' must be 0 to 5"),
     ],
 )
-def test_a_wrong_setting_is_named(value, message):
-    with pytest.raises(ConfigError, match=message):
-        read_settings(Settings(extensions={"templates": value}))
-
-
-def test_a_wrong_setting_is_named_with_its_place(tmp_path):
-    (tmp_path / "ragloom.yaml").write_text("templates:\n  top_k: 3\n  threshold: 7\n", "utf-8")
-    with pytest.raises(ConfigError, match=r"ragloom\.yaml:3: templates\.threshold: expected"):
-        TemplateLibrary(workspace=Workspace.open(tmp_path))
+def test_a_wrong_setting_is_named_with_its_place(value, message, tmp_path):
+    (tmp_path / "ragloom.yaml").write_text(f"top_k: 3\ntemplates: {value}\n", "utf-8")
+    with pytest.raises(ConfigError, match=rf"ragloom\.yaml:2: templates.*: .*{message}"):
+        Workspace.open(tmp_path)
 
 
 def test_a_wrong_weight_is_named_with_its_place(tmp_path):
     (tmp_path / "ragloom.yaml").write_text("templates:\n  weights:\n    keyword: 2\n", "utf-8")
-    library = TemplateLibrary(workspace=Workspace.open(tmp_path))
-    with pytest.raises(ConfigError, match=r"ragloom\.yaml:3: chunker 'template': unknown option"):
-        library.space.chunker  # noqa: B018 - made when it is first asked for
+    with pytest.raises(ConfigError, match=r"ragloom\.yaml:3: templates\.weights: unknown option"):
+        Workspace.open(tmp_path)
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"added": 1}', b"\xff", b"[" * 100_000])
