@@ -22,6 +22,7 @@ from ragloom.protocols import (
     Formatter,
     Loader,
     Reranker,
+    SearchableStore,
     Store,
     TokenCounter,
 )
@@ -86,6 +87,7 @@ __all__ = [
     "RagloomError",
     "Reranker",
     "SearchResult",
+    "SearchableStore",
     "Source",
     "SourceError",
     "Space",

@@ -18,7 +18,7 @@ from ragloom.config.spelling import did_you_mean
 from ragloom.errors import NotIndexedError, SourceError, StoreError
 from ragloom.indexing.indexer import LOCK_TIMEOUT, Indexer, Progress
 from ragloom.indexing.store_sync import answers_for
-from ragloom.protocols import Formatter, Store, TokenCounter
+from ragloom.protocols import Formatter, SearchableStore, TokenCounter
 from ragloom.retrieval.calibration import CALIBRATION_NAME, read_calibration
 from ragloom.retrieval.freshness import prove
 from ragloom.snapshot import Snapshot, current_generation, last_meta
@@ -63,7 +63,7 @@ class Space(Wiring):
         self.workspace = workspace
         self.name = name
         self._snapshot: Snapshot | None = None
-        self._reading: Store | None = None
+        self._reading: SearchableStore | None = None
 
     def __enter__(self) -> Self:
         """The space itself."""
@@ -133,7 +133,7 @@ class Space(Wiring):
         Raises:
             NotIndexedError: There is none of them.
         """
-        if not self.directory.is_dir() and self.store.read != "native":
+        if not self.directory.is_dir() and not isinstance(self.store, SearchableStore):
             message = f"nothing is indexed in {self.name!r} yet: run 'ragloom index'"
             raise NotIndexedError(message)
         self._prepare()
@@ -375,12 +375,12 @@ class Space(Wiring):
             settings=self.settings,
         )
 
-    def native(self) -> Store | None:
+    def native(self) -> SearchableStore | None:
         """The store, open for searching, where it answers searches itself and holds what is asked."""
-        if self.store.read != "native":
+        reading = self._reading or self.new_store()
+        if not isinstance(reading, SearchableStore):
             return None
         snapshot = self.snapshot()
-        reading = self._reading or self.new_store()
         try:
             if self._reading is None:
                 reading.open(

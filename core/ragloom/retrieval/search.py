@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ragloom.errors import NotIndexedError
-from ragloom.protocols import Embedder, Embeddings, Reranker, Store
+from ragloom.protocols import Embedder, Embeddings, Reranker, SearchableStore
 from ragloom.retrieval.relevance import (
     DEFAULT_CALIBRATION,
     LEXICAL_CALIBRATION,
@@ -69,7 +69,7 @@ def search(  # noqa: PLR0913 - what is asked, of what, and how
     space: str,
     snapshot: Snapshot,
     embedder: Embedder | None,
-    native: Store | None = None,
+    native: SearchableStore | None = None,
     calibration: Calibration | None = None,
     reranker: Reranker | None = None,
     rerank_depth: int = RERANK_DEPTH,
@@ -140,7 +140,7 @@ def rank(
     *,
     snapshot: Snapshot,
     embedder: Embedder | None,
-    native: Store | None = None,
+    native: SearchableStore | None = None,
     mode: str = "hybrid",
     where: Sequence[Condition] = (),
 ) -> Ranking:
@@ -226,7 +226,7 @@ def _candidates(
     vector: Embeddings | None,
     terms: Mapping[str, float],
     allowed: npt.NDArray[np.intp] | None,
-    native: Store | None,
+    native: SearchableStore | None,
     where: Sequence[Condition],
 ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float32], npt.NDArray[np.float32]]:
     """Rows, their cosines and their BM25 scores, in no order."""

@@ -9,6 +9,7 @@ from ragloom.stores.records import (
     cosines,
     dump_json,
     nearest,
+    search_exactly,
 )
 
 __all__ = [
@@ -24,4 +25,5 @@ __all__ = [
     "nearest",
     "parse_condition",
     "replace_file",
+    "search_exactly",
 ]

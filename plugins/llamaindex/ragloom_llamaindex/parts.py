@@ -12,7 +12,7 @@ from importlib import import_module, metadata
 from typing import Literal, TypeAlias
 
 from ragloom import ConfigError, MissingDependencyError, PluginError
-from ragloom.config.spelling import did_you_mean
+from ragloom.config import did_you_mean
 
 __all__ = ["FAULTS", "Kind", "fingerprint", "guarded", "load_class", "make", "named"]
 

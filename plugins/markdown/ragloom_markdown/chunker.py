@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from importlib.metadata import version
 
-from ragloom.errors import ConfigError
-from ragloom.protocols import TokenCounter
-from ragloom.text.chunks import join_context
-from ragloom.text.splitting import Budget, line_starts_within, sentences, split_to_fit, stripped
-from ragloom.types import Document, Piece, Span
+from ragloom import ConfigError, Document, Piece, Span, TokenCounter
+from ragloom.text import Budget, join_context, line_starts_within, sentences, split_to_fit, stripped
 from ragloom_markdown.blocks import Block, Parsed, parse
 from ragloom_markdown.fitting import Part, fit
 from ragloom_markdown.other import parse_plain, parse_rst

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from ragloom.text.chunks import line_starts
-from ragloom.text.splitting import blank_line_starts, tile
+from ragloom.text import blank_line_starts, line_starts, tile
 from ragloom_markdown.blocks import Block, Parsed
 
 __all__ = ["parse_plain", "parse_rst"]

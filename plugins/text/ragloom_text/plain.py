@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ragloom.text.decoding import read_document
-from ragloom.types import Document, Source
+from ragloom import Document, Source
+from ragloom.text import read_document
 
 __all__ = ["CodeLoader", "RstLoader", "TextLoader", "language_of"]
 
