@@ -1,4 +1,4 @@
-"""The parts of a space, made from its settings when they are first asked for."""
+"""The components of a space, made from its settings when they are first asked for."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ __all__ = ["Wiring"]
 
 
 class Wiring:
-    """Which plugin's parts a space uses.
+    """Which plugin's components a space uses.
 
     Args:
-        host: Makes the parts.
+        host: Makes them.
         settings: Names them.
         root: The workspace's folder, which relative paths of stores are relative to.
     """
@@ -33,26 +33,41 @@ class Wiring:
 
     @cached_property
     def embedder(self) -> Embedder:
-        """The part that turns texts into vectors."""
+        """The component that turns texts into vectors."""
         part = self.settings.embedder
         with placed(part.places):
             return self._host.embedder(part.name, part.options)
 
     @cached_property
-    def chunker(self) -> Chunker:
-        """The part that says where documents are cut."""
-        part = self.settings.chunker
+    def chunkers(self) -> Mapping[str, Chunker]:
+        """How documents are split, by file ending; under ``""`` those of any other.
+
+        That is what ``chunkers`` says of the ending, or what the ending's loader names, or ``chunker``.
+        """
+        usual, named = self._chunker(self.settings.chunker), dict[str, Chunker]()
+        by_ending = {"": usual}
+        for ending, loader in self.loaders.items():
+            name = getattr(loader, "chunker", "")
+            if name and name not in named:
+                places = {"": f"the loader of {ending or 'any text'}"}
+                named[name] = self._chunker(Part(name=name, places=places))
+            by_ending[ending] = named.get(name, usual)
+        for ending, part in self.settings.chunkers.items():
+            by_ending[ending] = self._chunker(part)
+        return by_ending
+
+    def _chunker(self, part: Part) -> Chunker:
         with placed(part.places):
             return self._host.chunker(part.name, part.options)
 
     @cached_property
     def store(self) -> Store:
-        """The part that keeps chunks; closed, except while an index run writes."""
+        """The component that keeps chunks; closed, except while an index run writes."""
         return self.new_store()
 
     @cached_property
     def reranker(self) -> Reranker | None:
-        """The part that reorders the best candidates; None for their fused order."""
+        """The component that reorders the best candidates; None for their fused order."""
         part = self.settings.reranker
         if part.name == NONE:
             return None
@@ -61,7 +76,7 @@ class Wiring:
 
     @cached_property
     def formatter(self) -> Formatter:
-        """The part that writes a context as text."""
+        """The component that writes a context as text."""
         part = self.settings.formatter
         with placed(part.places):
             return self._host.formatter(part.name, part.options)

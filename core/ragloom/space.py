@@ -23,7 +23,7 @@ from ragloom.retrieval.calibration import CALIBRATION_NAME, read_calibration
 from ragloom.retrieval.freshness import prove
 from ragloom.snapshot import Snapshot, current_generation, last_meta
 from ragloom.sources.discovery import read_regular, resolve_roots
-from ragloom.sources.loading import cut_document, load_document, loader_for
+from ragloom.sources.loading import chunker_for, cut_document, load_document, loader_for
 from ragloom.sources.screening import is_secret
 from ragloom.status import SpaceStatus
 from ragloom.stores.atomic import replace_file
@@ -190,7 +190,8 @@ class Space(Wiring):
                 message = f"{path}: cannot be read: {error.strerror or error}"
                 raise SourceError(message) from error
             document = load_document(Source(uri=uri, path=path), content, loader)
-            yield document, cut_document(document, self.chunker, self.embedder)
+            chunker = chunker_for(path, self.chunkers)
+            yield document, cut_document(document, chunker, self.embedder)
 
     def verify(self, *, progress: Progress | None = None) -> VerifyReport:
         """Read every indexed file again and prove each of its chunks.
@@ -428,7 +429,7 @@ class Space(Wiring):
             directory=self.directory,
             walk=self.walk,
             loaders=self.loaders,
-            chunker=self.chunker,
+            chunkers=self.chunkers,
             embedder=self.embedder,
             store=self.store,
             progress=progress,

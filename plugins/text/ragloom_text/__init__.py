@@ -63,7 +63,7 @@ def _text(_options: NoOptions) -> Loader:
 
 
 def _rst(_options: NoOptions) -> Loader:
-    from ragloom_text.plain import RstLoader
+    from ragloom_text.rst import RstLoader
 
     return RstLoader()
 

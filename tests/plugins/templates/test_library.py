@@ -293,7 +293,7 @@ def test_a_wrong_weight_is_named_with_its_place(tmp_path):
     (tmp_path / "ragloom.yaml").write_text("templates:\n  weights:\n    keyword: 2\n", "utf-8")
     library = TemplateLibrary(workspace=Workspace.open(tmp_path))
     with pytest.raises(ConfigError, match=r"ragloom\.yaml:3: chunker 'template': unknown option"):
-        library.space.chunker  # noqa: B018 - made when it is first asked for
+        library.space.chunkers  # noqa: B018 - made when it is first asked for
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"added": 1}', b"\xff", b"[" * 100_000])
