@@ -49,6 +49,7 @@ from ragloom.types import (
 )
 
 if TYPE_CHECKING:
+    from ragloom.function_embedder import embedder_from
     from ragloom.plugin.host import MissingExtra, PluginHost, PluginInfo
     from ragloom.workspace import Space, Workspace
 
@@ -103,6 +104,7 @@ __all__ = [
     "VerifyReport",
     "Workspace",
     "__version__",
+    "embedder_from",
     "hookimpl",
 ]
 
@@ -112,6 +114,7 @@ _ON_FIRST_USE = {
     "PluginInfo": "ragloom.plugin.host",
     "Space": "ragloom.workspace",
     "Workspace": "ragloom.workspace",
+    "embedder_from": "ragloom.function_embedder",
 }
 
 
