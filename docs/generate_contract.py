@@ -6,7 +6,7 @@ import inspect
 from pathlib import Path
 
 from ragloom import testing
-from ragloom.testing.contract import rules_of
+from ragloom.testing.contract import Contract, rules_of
 
 PAGE = Path(__file__).with_name("contract.md")
 MARK = "<!-- rules: written by `python docs/generate_contract.py` -->\n"
@@ -16,8 +16,17 @@ def render() -> str:
     """The page, with its rules as the classes have them."""
     head, _, _ = PAGE.read_text("utf-8").partition(MARK)
     parts = [head + MARK]
-    for name in testing.__all__:
-        rules = rules_of(getattr(testing, name))
+    public = {name: getattr(testing, name) for name in testing.__all__}
+    contracts = {
+        name: one
+        for name, one in public.items()
+        if isinstance(one, type) and issubclass(one, Contract)
+    }
+    for name, contract in contracts.items():
+        rules = rules_of(contract)
+        for other in contracts.values():
+            if other is not contract and issubclass(contract, other):  # stands under its own name
+                rules = {rule: one for rule, one in rules.items() if rule not in rules_of(other)}
         if not rules:
             continue
         parts.append(f"\n### {name}\n\n| rule | |\n| --- | --- |\n")

@@ -22,6 +22,7 @@ from ragloom.protocols import (
     Formatter,
     Loader,
     Reranker,
+    SearchableStore,
     Store,
     TokenCounter,
     WorkspaceView,
@@ -45,6 +46,7 @@ from ragloom.types import (
     Progress,
     SearchFinished,
     SearchResult,
+    Section,
     Source,
     Span,
     StaleChunk,
@@ -53,6 +55,7 @@ from ragloom.types import (
 
 if TYPE_CHECKING:
     from ragloom.evaluation.measures import Measurement
+    from ragloom.function_embedder import embedder_from
     from ragloom.plugin.host import PluginHost
     from ragloom.plugin.info import MissingExtra, PluginInfo
     from ragloom.retrieval.query import Query
@@ -104,6 +107,8 @@ __all__ = [
     "Reranker",
     "SearchFinished",
     "SearchResult",
+    "SearchableStore",
+    "Section",
     "Snapshot",
     "Source",
     "SourceError",
@@ -120,6 +125,7 @@ __all__ = [
     "Workspace",
     "WorkspaceView",
     "__version__",
+    "embedder_from",
     "hookimpl",
     "watch_spaces",
 ]
@@ -134,6 +140,7 @@ _ON_FIRST_USE = {
     "Space": "ragloom.space",
     "SpaceGroup": "ragloom.space_group",
     "Workspace": "ragloom.workspace",
+    "embedder_from": "ragloom.function_embedder",
     "watch_spaces": "ragloom.watch",
 }
 

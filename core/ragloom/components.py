@@ -23,7 +23,7 @@ from ragloom.protocols import (
     WorkspaceView,
 )
 from ragloom.sources.discovery import Found, resolve_roots, walk
-from ragloom.sources.loading import cut_document, load_document, loader_for
+from ragloom.sources.loading import chunker_for, cut_document, load_document, loader_for
 from ragloom.sources.screening import is_secret
 from ragloom.text.decoding import read_regular
 from ragloom.types import Chunk, Document, Json, Source
@@ -82,20 +82,35 @@ class Components:
             return self.host.embedder(part.name, part.options)
 
     @cached_property
-    def chunker(self) -> Chunker:
-        """The part that says where documents are cut."""
-        part = self.settings.chunker
-        with located(part.places):
-            return self.host.chunker(part.name, part.options)
+    def chunkers(self) -> Mapping[str, Chunker]:
+        """How documents are split, by file ending; under ``""`` those of any other.
+
+        That is what ``chunkers`` says of the ending, or what the ending's loader names, or ``chunker``.
+        """
+        usual, named = self._chunker(self.settings.chunker), dict[str, Chunker]()
+        by_ending = {"": usual}
+        for ending, loader in self.loaders.items():
+            name = getattr(loader, "chunker", "")
+            if name and name not in named:
+                places = {"": f"the loader of {ending or 'any text'}"}
+                named[name] = self._chunker(Component(name=name, places=places))
+            by_ending[ending] = named.get(name, usual)
+        for ending, component in self.settings.chunkers.items():
+            by_ending[ending] = self._chunker(component)
+        return by_ending
+
+    def _chunker(self, component: Component) -> Chunker:
+        with located(component.places):
+            return self.host.chunker(component.name, component.options)
 
     @cached_property
     def store(self) -> Store:
-        """The part that keeps chunks; closed, except while an index run writes."""
+        """The component that keeps chunks; closed, except while an index run writes."""
         return self.new_store()
 
     @cached_property
     def reranker(self) -> Reranker | None:
-        """The part that reorders the best candidates; None for their fused order."""
+        """The component that reorders the best candidates; None for their fused order."""
         part = self.settings.reranker
         if part.name == NONE:
             return None
@@ -104,7 +119,7 @@ class Components:
 
     @cached_property
     def formatter(self) -> Formatter:
-        """The part that writes a context as text."""
+        """The component that writes a context as text."""
         part = self.settings.formatter
         with located(part.places):
             return self.host.formatter(part.name, part.options)
@@ -201,7 +216,8 @@ class Components:
                 raise SourceError(f"{path}: looks like a secret, which is never read")
             uri = os.path.relpath(real, self.root).replace(os.sep, "/")
             document = self._load(Source(uri=uri, path=path))
-            yield document, cut_document(document, self.chunker, self.embedder)
+            chunker = chunker_for(path, self.chunkers)
+            yield document, cut_document(document, chunker, self.embedder)
 
     def _load(self, source: Source) -> Document:
         loader = loader_for(source.path, self.loaders)

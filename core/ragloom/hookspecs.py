@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar, overload
 
 import pluggy
 
@@ -34,27 +34,28 @@ hookimpl: pluggy.HookimplMarker = pluggy.HookimplMarker(PROJECT)
 """Marks a function as the implementation of the hook of the same name."""
 
 T_co = TypeVar("T_co", covariant=True)
+Options = TypeVar("Options")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoOptions:
-    """The options of a part that has none."""
+    """The options of a component that has none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provider(Generic[T_co]):
-    """A part that a plugin offers.
+    """A component that a plugin offers; a type checker sees whether ``create`` takes its ``options``.
 
     Attributes:
-        name: How settings name it; unique among parts of its kind. Where ``options`` has the fields
+        name: How settings name it; unique among components of its kind. Where ``options`` has the fields
             ``part`` and ``options``, it stands for a family: ``name:X`` is ``name`` with ``part: X``, and
             settings that are no field of its own are in ``options``.
         summary: One line for ``ragloom plugins``.
-        create: Makes the part from an instance of ``options``. Import what is heavy here.
+        create: Makes the component from an instance of ``options``. Import what is heavy here.
         options: A frozen dataclass whose fields are the legal settings, with types and defaults.
         requires: Modules that ``create`` imports; where one is missing, ``ragloom plugins`` says so.
         extra: What to give to pip when one is missing, such as ``ragloom[onnx]``.
-        deviations: Rules of :mod:`ragloom.testing` that the part knowingly breaks, by the name of the
+        deviations: Rules of :mod:`ragloom.testing` that the component knowingly breaks, by the name of the
             test, and why: ``ragloom plugins check`` expects them to fail then, and nothing else.
     """
 
@@ -65,6 +66,34 @@ class Provider(Generic[T_co]):
     requires: tuple[str, ...] = ()
     extra: str = ""
     deviations: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    if TYPE_CHECKING:
+        # Not a second parameter of the class: where the hook's return type leaves it open, as it must,
+        # mypy would infer it from there and see no difference.
+        @overload
+        def __init__(
+            self,
+            *,
+            name: str,
+            summary: str,
+            create: Callable[[NoOptions], T_co],
+            requires: tuple[str, ...] = (),
+            extra: str = "",
+            deviations: Mapping[str, str] = ...,
+        ) -> None: ...
+        @overload
+        def __init__(
+            self,
+            *,
+            name: str,
+            summary: str,
+            create: Callable[[Options], T_co],
+            options: type[Options],
+            requires: tuple[str, ...] = (),
+            extra: str = "",
+            deviations: Mapping[str, str] = ...,
+        ) -> None: ...
+        def __init__(self, **fields: object) -> None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,6 @@
-"""What a part must do. A plugin's object only has to have these methods; nothing is inherited.
+"""What a component must do. A plugin's object only has to have these methods; nothing is inherited.
 
-Every part is made by its :class:`~ragloom.Provider` from validated options, is used from one thread
+Every component is made by its :class:`~ragloom.Provider` from validated options, is used from one thread
 at a time, and never changes what it is given.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from ragloom.types import Calibration, Chunk, Condition, Context, Document, Piece, Source
 
@@ -24,7 +24,12 @@ Embeddings: TypeAlias = "npt.NDArray[np.float32]"
 
 @runtime_checkable
 class Loader(Protocol):
-    """Turns the bytes of a file into a document."""
+    """Turns the bytes of a file into a document.
+
+    A loader may have an attribute ``chunker``: the name of the chunker that splits its documents, unless
+    the setting ``chunkers`` names another for the file's ending. A format that only has headings of its own
+    needs none: the loader hands them over as ``Document.sections``.
+    """
 
     @property
     def suffixes(self) -> frozenset[str]:
@@ -68,22 +73,22 @@ class TokenCounter(Protocol):
 
 @runtime_checkable
 class Chunker(Protocol):
-    """Says where a document is cut."""
+    """Splits a document into chunks."""
 
     @property
     def fingerprint(self) -> str:
-        """Changes whenever the same document would be cut otherwise."""
+        """Changes whenever the same document would be split otherwise."""
 
     def split(
         self, document: Document, *, counter: TokenCounter, max_tokens: int
     ) -> Iterable[Piece]:
-        """Cut ``document.text``.
+        """Split ``document.text``.
 
         Pieces come in order of their start; together they cover every character that is not blank.
         The same document gives the same pieces.
 
         Args:
-            document: What to cut.
+            document: What to split; its ``sections``, where there are any, are its headings.
             counter: The embedder's own tokenizer.
             max_tokens: The longest text, context included, that the embedder reads whole.
         """
@@ -137,17 +142,13 @@ class Embedder(Protocol):
 
 @runtime_checkable
 class Store(Protocol):
-    """Keeps chunks and their vectors for good: the record from which a snapshot can be made again.
+    """Keeps chunks and their vectors for good: the record from which a snapshot can be rebuilt.
 
-    Opened, written, closed: a writer holds the space's lock between :meth:`open` and :meth:`close`. Where
-    :attr:`read` is ``native``, readers open it, too, and only search.
+    An index run opens it, writes and closes it, and holds the space's lock meanwhile. Searches go to the
+    snapshot. A store that also answers them is a :class:`SearchableStore`.
     ``open`` creates what does not exist. Written means durable: what :meth:`upsert` and :meth:`delete`
     did is there after :meth:`close`, whatever becomes of the process.
     """
-
-    @property
-    def read(self) -> Literal["snapshot", "native"]:
-        """``native`` when searches should be sent here, ``snapshot`` when they go to the snapshot."""
 
     @property
     def fingerprint(self) -> str:
@@ -187,6 +188,18 @@ class Store(Protocol):
     def scan(self, *, batch_size: int = 1000) -> Iterator[tuple[Sequence[Chunk], Embeddings]]:
         """Everything in the space, in batches, in the order of the ids; every field as it was given."""
 
+    def drop(self) -> None:
+        """Remove this space's chunks, and nothing else."""
+
+
+@runtime_checkable
+class SearchableStore(Store, Protocol):
+    """A store that has :meth:`search`, too, and is asked instead of the snapshot.
+
+    Readers open it, and only search. Where the options decide whether it is asked, its provider makes an
+    object with :meth:`search` or one without.
+    """
+
     def search(
         self, vector: Embeddings, *, limit: int, where: Sequence[Condition] = ()
     ) -> Sequence[tuple[str, float]]:
@@ -194,9 +207,6 @@ class Store(Protocol):
 
         Best first, ties by id; +1 is the same direction, 0 orthogonal, -1 opposite.
         """
-
-    def drop(self) -> None:
-        """Remove this space's chunks, and nothing else."""
 
 
 @runtime_checkable

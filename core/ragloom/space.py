@@ -19,7 +19,7 @@ from ragloom.indexing.drop import drop
 from ragloom.indexing.indexer import LOCK_TIMEOUT, Indexer
 from ragloom.indexing.space_record import SpaceRecord
 from ragloom.indexing.store_sync import answers_for
-from ragloom.protocols import Store
+from ragloom.protocols import SearchableStore
 from ragloom.retrieval.calibration import (
     CALIBRATION_NAME,
     fit_to_corpus,
@@ -89,7 +89,7 @@ class Space(Components, Searchable):
         self.record = record
         self._hint = hint
         self._snapshot: Snapshot | None = None
-        self._reading: Store | None = None
+        self._reading: SearchableStore | None = None
 
     def __enter__(self) -> Self:
         """The space itself."""
@@ -190,7 +190,7 @@ class Space(Components, Searchable):
         Raises:
             NotIndexedError: There is none of them.
         """
-        if not self.directory.is_dir() and self.store.read != "native":
+        if not self.directory.is_dir() and not isinstance(self.store, SearchableStore):
             message = f"nothing is indexed in {self.name!r} yet: run 'ragloom index'"
             raise NotIndexedError(message)
         self._prepare()
@@ -351,12 +351,12 @@ class Space(Components, Searchable):
             self.name, self.settings, self.directory, snapshot, self.walk() if changes else None
         )
 
-    def native(self) -> Store | None:
+    def native(self) -> SearchableStore | None:
         """The store, open for searching, where it answers searches itself and holds what is searched."""
-        if self.store.read != "native":
+        reading = self._reading or self.new_store()
+        if not isinstance(reading, SearchableStore):
             return None
         snapshot = self.snapshot()
-        reading = self._reading or self.new_store()
         try:
             if self._reading is None:
                 reading.open(
@@ -414,7 +414,7 @@ class Space(Components, Searchable):
             directory=self.directory,
             walk=self.walk,
             loaders=self.loaders,
-            chunker=self.chunker,
+            chunkers=self.chunkers,
             embedder=self.embedder,
             store=self.store,
             progress=progress,

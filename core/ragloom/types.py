@@ -57,6 +57,21 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """A heading, and with it the section that begins there.
+
+    Attributes:
+        span: The lines of the heading, in characters of ``document.text``.
+        level: 1 for the outermost.
+        title: On one line, without markup.
+    """
+
+    span: Span
+    level: int
+    title: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
     """What a loader made of a file.
 
@@ -67,6 +82,8 @@ class Document:
             the decoded file, and spans count from its beginning.
         metadata: Typed values from front matter or from the format; never embedded.
         media_type: Such as ``text/markdown``; chunkers may look at it.
+        sections: The headings, in order and apart, where the loader knows them: the chunker ``heading``
+            splits there, whatever the media type.
         encoding: The codec that turns ``prefix + text`` back into the file's bytes.
         bom: Bytes of the byte order mark before the text.
         extracted: The text was extracted (from HTML, PDF, …), so spans and bytes point into
@@ -81,6 +98,7 @@ class Document:
     prefix: str = ""
     metadata: Metadata = field(default_factory=dict)
     media_type: str = "text/plain"
+    sections: tuple[Section, ...] = ()
     encoding: str = "utf-8"
     bom: int = 0
     extracted: bool = False

@@ -59,7 +59,11 @@ def test_every_mutant_is_found_by_the_rule_it_breaks_and_by_no_other(outcome, ca
 
 def test_every_rule_finds_a_mutant(outcome):
     kind, mutants, _ = outcome
-    rules = set(rules_of(CONTRACTS[kind]))
+    contract = CONTRACTS[kind]
+    extended = [
+        one for one in CONTRACTS.values() if one is not contract and issubclass(contract, one)
+    ]
+    rules = set(rules_of(contract)).difference(*map(rules_of, extended))
 
     assert set() == rules - set(mutants.values()) - {PROTOCOL}
 
@@ -70,6 +74,6 @@ def test_every_contract_has_mutants():
 
 @pytest.mark.parametrize("kind", sorted(set(CONTRACTS) - {"plugins"}))
 def test_a_part_that_lacks_a_method_is_found(kind):
-    part = object if kind == "stores" else object()
+    part = object if kind.endswith("stores") else object()
     with pytest.raises(AssertionError):
         getattr(CONTRACTS[kind](), PROTOCOL)(part)

@@ -121,7 +121,7 @@ def test_a_part_that_was_set_up_wrongly_is_not_skipped(capfd):
     code = _checking.run_contracts(
         "ragloom",
         options=[("sqlite", "path", "https://x")],
-        pytest_arguments=["-k", "Store_sqlite and test_limits"],
+        pytest_arguments=["-k", "Store_sqlite and test_metadata"],
     )
     assert code == 1
     assert "expected a path, found a URL" in capfd.readouterr().out

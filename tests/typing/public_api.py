@@ -1,6 +1,10 @@
-"""What a user's type checker sees. Checked by `tox -e typing`, never run."""
+"""What a user's type checker sees. Checked by `tox -e typing`, never run.
 
-from collections.abc import Mapping
+An ignored error that is none is an error of mypy --strict: so each of them is proven.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import assert_type
 
 import click
@@ -15,12 +19,14 @@ from ragloom import (
     PluginInfo,
     Provider,
     Reranker,
+    SearchableStore,
     Store,
     Workspace,
+    embedder_from,
     hookimpl,
 )
 from ragloom.cli import Command, Group, Session, json_option, progress
-from ragloom.testing.fakes import HashingEmbedder, HashingOptions, hashing_provider
+from ragloom.testing import ExactStore, HashingEmbedder, HashingOptions, hashing_provider
 
 
 def parts(host: PluginHost) -> None:
@@ -49,6 +55,41 @@ def ragloom_embedders() -> list[Provider[Embedder]]:
 
 def make(_: NoOptions) -> HashingEmbedder:
     return HashingEmbedder()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtherOptions:
+    size: int = 1
+
+
+def make_hashing(_: HashingOptions) -> HashingEmbedder:
+    return HashingEmbedder()
+
+
+@hookimpl
+def ragloom_rerankers() -> list[Provider[Embedder]]:
+    return [
+        Provider(name="a", summary="", create=make_hashing, options=HashingOptions),
+        Provider(name="b", summary="", create=make_hashing, options=OtherOptions),  # type: ignore[arg-type]
+        Provider(name="c", summary="", create=make_hashing),  # type: ignore[arg-type]
+        Provider(name="d", summary="", create=make, options=OtherOptions),  # type: ignore[arg-type]
+        Provider(name="e", summary="", create=lambda _: 3),  # type: ignore[arg-type,return-value]
+    ]
+
+
+def stores(store: Store) -> Sequence[tuple[str, float]]:
+    keeps: Store = ExactStore()
+    keeps.search  # type: ignore[attr-defined]  # noqa: B018 - not in the protocol
+    searches: SearchableStore = ExactStore()
+    vector = embed_nothing().embed_query("a")
+    if isinstance(store, SearchableStore):
+        return store.search(vector, limit=1)
+    return searches.search(vector, limit=1)
+
+
+def embed_nothing() -> Embedder:
+    made = embedder_from(lambda texts: [[1, 0]] * len(texts), dimension=2, fingerprint="x")
+    return assert_type(made, Embedder)
 
 
 @click.group("notes", cls=Group)

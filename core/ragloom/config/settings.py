@@ -66,7 +66,8 @@ class SpaceSettings:
         include: Gitignore-style patterns; a file must match one, if there are any.
         exclude: Gitignore-style patterns; a file must match none.
         loaders: The loader by file ending, where a plugin's own choice will not do.
-        chunker: Where documents are cut.
+        chunker: How documents are split.
+        chunkers: The chunker by file ending, before that which the file's loader names, and ``chunker``.
         embedder: How texts become vectors.
         store: Where chunks are kept.
         reranker: What reorders the best candidates; ``none`` for their fused order.
@@ -83,6 +84,7 @@ class SpaceSettings:
     exclude: tuple[str, ...] = ()
     loaders: Mapping[str, Component] = field(default_factory=dict)
     chunker: Component = Component(name="heading")
+    chunkers: Mapping[str, Component] = field(default_factory=dict)
     embedder: Component = Component(name="onnx")
     store: Component = Component(name="milvus")
     reranker: Component = Component(name=NONE)
@@ -281,7 +283,7 @@ def _parsed(key: str, value: Json, place: Callable[..., str]) -> object:
     if isinstance(parsed, Component):
         places = {option: place(option) for option in parsed.options}
         return replace(parsed, places={"": place(), **places})
-    if key == "loaders":
+    if key in ("loaders", "chunkers"):
         return {
             f".{ending.lstrip('.').lower()}": Component(name=name, places={"": place(ending)})
             for ending, name in cast("Mapping[str, str]", parsed).items()
@@ -335,10 +337,10 @@ def _part_or_none(value: Json) -> Component:
     return _part(value)
 
 
-def _loaders(value: Json) -> Mapping[str, str]:
+def _by_ending(value: Json) -> Mapping[str, str]:
     if isinstance(value, Mapping) and all(isinstance(name, str) for name in value.values()):
         return cast("Mapping[str, str]", value)
-    raise ValueError("a mapping of file endings to loader names, such as {.txt: text}")
+    raise ValueError("a mapping of file endings to names, such as {.sql: code}")
 
 
 def _mode(value: Json) -> Mode:
@@ -372,8 +374,9 @@ _PARSERS: Mapping[str, Callable[[Json], object]] = {
     "sources": _strings,
     "include": _patterns,
     "exclude": _patterns,
-    "loaders": _loaders,
+    "loaders": _by_ending,
     "chunker": _part,
+    "chunkers": _by_ending,
     "embedder": _part,
     "store": _part,
     "reranker": _part_or_none,

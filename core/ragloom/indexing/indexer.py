@@ -26,7 +26,13 @@ from ragloom.protocols import Chunker, Embedder, Embeddings, Loader, Store
 from ragloom.snapshot import NewRow, Snapshot, current_generation, publish
 from ragloom.snapshot.manifest import FileEntry, fingerprint, unchanged
 from ragloom.sources.discovery import Found, lies_below
-from ragloom.sources.loading import content_hash, cut_document, load_document, loader_for
+from ragloom.sources.loading import (
+    chunker_for,
+    content_hash,
+    cut_document,
+    load_document,
+    loader_for,
+)
 from ragloom.sources.screening import ending_of
 from ragloom.text.chunks import embedded_text
 from ragloom.text.decoding import read_regular
@@ -69,7 +75,7 @@ class Indexer:
         directory: Its state folder.
         walk: Finds its files, afresh at each call.
         loaders: Loader by file ending; ``""`` for files without one.
-        chunker: Where documents are cut.
+        chunkers: Chunker by file ending; ``""`` for any other.
         embedder: How texts become vectors.
         store: Where chunks are kept.
         progress: Told how far the run is.
@@ -82,7 +88,7 @@ class Indexer:
         directory: Path,
         walk: Callable[[], Iterator[Found]],
         loaders: Mapping[str, Loader],
-        chunker: Chunker,
+        chunkers: Mapping[str, Chunker],
         embedder: Embedder,
         store: Store,
         progress: Progress | None = None,
@@ -91,7 +97,7 @@ class Indexer:
         self._directory = directory
         self._walk = walk
         self._loaders = loaders
-        self._chunker = chunker
+        self._chunkers = chunkers
         self._embedder = embedder
         self._store = store
         self._progress = progress or (lambda _stage, _done, _total: None)
@@ -146,9 +152,14 @@ class Indexer:
             or Journal.exists(self._directory)
         )
 
-    def _parts(self, loader: Loader) -> str:
-        """Names everything, beside its content, that a file's chunks and vectors depend on."""
-        made_by = (loader.fingerprint, self._chunker.fingerprint, self._embedder.fingerprint)
+    def _parts(self, path: str) -> str:
+        """Names everything, beside its content, that a file's chunks and vectors depend on.
+
+        Raises:
+            SourceError: No loader reads it.
+        """
+        loader, chunker = loader_for(path, self._loaders), chunker_for(path, self._chunkers)
+        made_by = (loader.fingerprint, chunker.fingerprint, self._embedder.fingerprint)
         return blake2b("\0".join(made_by).encode(), digest_size=8).hexdigest()
 
     def _read(self, snapshot: Snapshot | None, *, full: bool) -> _Changes:
@@ -171,7 +182,7 @@ class Indexer:
                 continue
             ending = ending_of(item.source.path)
             if (parts := parts_of.get(ending)) is None:
-                parts = parts_of[ending] = self._parts(loader_for(uri, self._loaders))
+                parts = parts_of[ending] = self._parts(uri)
             same_parts = entry is not None and entry.parts == parts and not full
             if entry is not None and same_parts and unchanged(entry, item.status):
                 self._keep(changes, entry)
@@ -183,7 +194,8 @@ class Indexer:
                     self._keep(changes, replace(entry, fingerprint=fingerprint(item.status)))
                     continue
                 document = load_document(item.source, content, loader_for(uri, self._loaders))
-                chunks = cut_document(document, self._chunker, self._embedder)
+                chunker = chunker_for(uri, self._chunkers)
+                chunks = cut_document(document, chunker, self._embedder)
             except OSError as error:
                 self._fail(changes, entry, uri, f"cannot be read: {error.strerror or error}")
                 continue
@@ -210,14 +222,14 @@ class Indexer:
         self, changes: _Changes, known: Mapping[str, FileEntry], seen: Collection[str]
     ) -> None:
         """Tell what is gone from what only was not found this time."""
-        any_text = self._loaders.get("")
-        once_named = any_text and self._parts(any_text)
         for uri, entry in known.items():
             if uri in seen:
                 continue
             if lies_below(uri, seen):
                 self._fail(changes, entry, uri, "a folder above it cannot be listed")
-            elif ending_of(uri) in self._loaders or entry.parts == once_named:
+            elif ending_of(uri) in self._loaders or (
+                "" in self._loaders and entry.parts == self._parts(uri)  # any text, once named
+            ):
                 changes.removed.append(uri)
             else:  # a plugin that is missing today must not empty the index
                 self._fail(changes, entry, uri, "no loader reads this ending any more")

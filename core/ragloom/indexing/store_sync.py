@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from ragloom.errors import StoreDamagedError, StoreError, StoreLockedError
 from ragloom.indexing.journal import Journal
-from ragloom.protocols import Embeddings, Store
+from ragloom.protocols import Embeddings, SearchableStore, Store
 from ragloom.snapshot import NewRow, Snapshot, contents
 from ragloom.stores.atomic import quarantine
 from ragloom.types import Chunk, Lines, Progress, Span
@@ -34,7 +34,7 @@ _MARK = ".ragloom"
 _MARKS = 100  # more than there can be machines that wrote at the same moment
 
 
-def answers_for(store: Store, snapshot: Snapshot) -> bool:
+def answers_for(store: SearchableStore, snapshot: Snapshot) -> bool:
     """Whether an open store that answers searches itself holds exactly the chunks of ``snapshot``.
 
     Raises:
@@ -53,7 +53,7 @@ def _marks(store: Store, dimension: int, *, limit: int = _MARKS) -> list[str]:
 
     They are what is nearest to their vector: a condition may cost a look at every row.
     """
-    if store.read != "native":
+    if not isinstance(store, SearchableStore):
         return []
     found = store.search(_axis(dimension)[0], limit=limit)
     return [name for name, _ in found if name.startswith(_MARK)]
@@ -220,7 +220,7 @@ class StoreWriter:
         """Whether the store is as it was when ``snapshot`` was published, but for what was interrupted."""
         if snapshot.meta.store != self._store.fingerprint:
             return False
-        if self._store.read == "native":
+        if isinstance(self._store, SearchableStore):
             return list(marks) == [_mark_of(snapshot)]
         return bool(interrupted) or self._store.count() == len(snapshot)
 
@@ -259,7 +259,7 @@ class StoreWriter:
         self, snapshot: Snapshot | None, everything: Sequence[int], rows: Sequence[NewRow]
     ) -> list[str]:
         """The mark of rows of ``snapshot`` and new ones; none where readers do not ask the store."""
-        if self._store.read != "native":
+        if not isinstance(self._store, SearchableStore):
             return []
         ids = [row.chunk.id.encode() for row in rows]
         keys = [row.key.encode() for row in rows]

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ragloom.errors import NotIndexedError
-from ragloom.protocols import Embedder, Embeddings, Store
+from ragloom.protocols import Embedder, Embeddings, SearchableStore
 from ragloom.retrieval.fusion import fuse
 from ragloom.snapshot import Snapshot
 from ragloom.types import Condition, Mode
@@ -46,7 +46,7 @@ def rank(
     *,
     snapshot: Snapshot,
     embedder: Embedder | None,
-    native: Store | None = None,
+    native: SearchableStore | None = None,
     mode: Mode = "hybrid",
     where: Sequence[Condition] = (),
 ) -> Ranking:
@@ -104,7 +104,7 @@ def _candidates(
     vector: Embeddings | None,
     terms: Mapping[str, float],
     allowed: npt.NDArray[np.intp] | None,
-    native: Store | None,
+    native: SearchableStore | None,
     where: Sequence[Condition],
 ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float32], npt.NDArray[np.float32]]:
     """Rows, their cosines and their BM25 scores, in no order."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from ragloom.config.settings import SpaceSettings
 from ragloom.config.spelling import counted
-from ragloom.protocols import Embedder, Reranker, Store
+from ragloom.protocols import Embedder, Reranker, SearchableStore
 from ragloom.retrieval.gate import Judged, examined, judge
 from ragloom.retrieval.query import Query
 from ragloom.retrieval.ranking import Ranking, rank
@@ -55,7 +55,7 @@ class Answers(Protocol):
     def snapshot(self) -> Snapshot:
         """The generation that answers."""
 
-    def native(self) -> Store | None:
+    def native(self) -> SearchableStore | None:
         """An open store that finds the nearest chunks instead of the snapshot."""
 
     def calibration(self) -> Calibration | None:

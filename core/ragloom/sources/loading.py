@@ -22,7 +22,7 @@ from ragloom.sources.screening import ending_of
 from ragloom.text.chunks import make_chunks
 from ragloom.types import Chunk, Document, Source
 
-__all__ = ["content_hash", "cut_document", "load_document", "loader_for"]
+__all__ = ["chunker_for", "content_hash", "cut_document", "load_document", "loader_for"]
 
 
 def content_hash(content: bytes) -> str:
@@ -47,6 +47,16 @@ def loader_for(path: str | Path, loaders: Mapping[str, Loader]) -> Loader:
     return loader
 
 
+def chunker_for(path: str | Path, chunkers: Mapping[str, Chunker]) -> Chunker:
+    """The chunker of a file: that of its ending, or else that of files that any text loader reads.
+
+    Args:
+        path: The file.
+        chunkers: By ending, as :attr:`ragloom.components.Components.chunkers` has them.
+    """
+    return chunkers.get(ending_of(path)) or chunkers[""]
+
+
 def load_document(source: Source, content: bytes, loader: Loader) -> Document:
     """What ``loader`` makes of a file, with what the core knows of it.
 
@@ -61,6 +71,9 @@ def load_document(source: Source, content: bytes, loader: Loader) -> Document:
             modified=source.modified,
         )
         json.dumps(document.metadata, allow_nan=False)  # kept as JSON: a date in it ends no run
+        edges = [0, *(edge for section in document.sections for edge in section.span)]
+        if edges != sorted(edges) or edges[-1] > len(document.text):
+            raise SourceError("its sections are not in order, not apart, or outside of its text")
         return document
 
 

@@ -9,6 +9,7 @@ from ragloom.stores.records import (
     cosines,
     dump_json,
     nearest,
+    search_exactly,
 )
 
 __all__ = [
@@ -25,4 +26,5 @@ __all__ = [
     "parse_condition",
     "quarantine",
     "replace_file",
+    "search_exactly",
 ]

@@ -1,13 +1,13 @@
 """What stores have in common: checks before writing, chunks as JSON, and exact search.
 
-For authors of stores. A store that answers with :func:`nearest` is exact by construction, and one
-that writes :func:`chunk_to_record` gives back what it was given.
+For authors of stores. A store that writes :func:`chunk_to_record` gives back what it was given, and one
+that answers with :func:`search_exactly` is exact by construction.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -15,7 +15,8 @@ import numpy.typing as npt
 
 from ragloom.errors import StoreError
 from ragloom.protocols import Embeddings
-from ragloom.types import Chunk, Json, Lines, Span
+from ragloom.stores.filters import matches
+from ragloom.types import Chunk, Condition, Json, Lines, Span
 
 __all__ = [
     "check_records",
@@ -24,6 +25,7 @@ __all__ = [
     "cosines",
     "dump_json",
     "nearest",
+    "search_exactly",
 ]
 
 _MATRIX: Final = 2
@@ -176,3 +178,28 @@ def nearest(
         rows = np.flatnonzero(similar >= edge)
     order = sorted(rows.tolist(), key=lambda row: (-float(similar[row]), ids[row]))
     return [(ids[row], float(similar[row])) for row in order[:limit]]
+
+
+def search_exactly(
+    batches: Iterable[tuple[Sequence[Chunk], Embeddings]],
+    vector: Embeddings,
+    *,
+    limit: int,
+    where: Sequence[Condition] = (),
+) -> list[tuple[str, float]]:
+    """What :meth:`ragloom.SearchableStore.search` gives, by a look at every chunk.
+
+    Args:
+        batches: As :meth:`ragloom.Store.scan` gives them.
+        vector: ``(d,)`` float32.
+        limit: The maximum number of chunks.
+        where: Conditions that each of them passes.
+    """
+    best: list[tuple[str, float]] = []
+    for chunks, vectors in batches:
+        rows = [row for row, one in enumerate(chunks) if matches(one.uri, one.metadata, where)]
+        known = np.array([cosine for _, cosine in best], np.float32)
+        similar = np.concatenate([known, cosines(vectors[rows], vector)])
+        ids = [name for name, _ in best] + [chunks[row].id for row in rows]
+        best = nearest(ids, similar, limit=limit)
+    return best

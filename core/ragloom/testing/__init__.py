@@ -18,7 +18,8 @@ ragloom counts on is tested::
 ``LoaderContract``       the fixture ``loader``; ``samples``, files of its format, where it needs any
 ``ChunkerContract``      the fixture ``chunker``
 ``EmbedderContract``     the fixture ``embedder``; ``variants``, embedders of other options
-``StoreContract``        the fixture ``make_store``; :class:`StoreAgreement` takes the same
+``StoreContract``        the fixture ``make_store``; :class:`StoreAgreement` takes the same, and so does
+                         :class:`SearchableStoreContract`, for stores that search
 ``RerankerContract``     the fixture ``reranker``
 ``FormatterContract``    the fixture ``formatter``
 =======================  ======================================================================
@@ -26,7 +27,7 @@ ragloom counts on is tested::
 No rule can be overridden: that is an error when the tests are collected. What a part knowingly does
 otherwise is declared with its reason in ``deviations``, and becomes a strict xfail.
 
-``fakes`` holds parts without a model or a disk, ``strategies`` Hypothesis strategies, and
+``ExactStore`` and ``HashingEmbedder`` need no disk and no model; ``strategies`` are Hypothesis's;
 ``fixtures`` is a pytest plugin: ``pytest_plugins = ["ragloom.testing.fixtures"]`` in a conftest.py.
 ``ragloom plugins check DISTRIBUTION`` runs the contracts of whatever is installed.
 
@@ -43,41 +44,61 @@ if TYPE_CHECKING:
     from ragloom.testing.chunkers import ChunkerContract
     from ragloom.testing.contract import Contract
     from ragloom.testing.embedders import EmbedderContract
+    from ragloom.testing.fakes import (
+        ExactStore,
+        HashingEmbedder,
+        HashingOptions,
+        RegexCounter,
+        hashing_provider,
+    )
     from ragloom.testing.formatters import FormatterContract
     from ragloom.testing.loaders import LoaderContract
     from ragloom.testing.plugins import PluginContract
     from ragloom.testing.rerankers import RerankerContract
+    from ragloom.testing.searchable_stores import SearchableStoreContract
     from ragloom.testing.stores import StoreContract
 
 __all__ = [
     "ChunkerContract",
     "Contract",
     "EmbedderContract",
+    "ExactStore",
     "FormatterContract",
+    "HashingEmbedder",
+    "HashingOptions",
     "LoaderContract",
     "PluginContract",
+    "RegexCounter",
     "RerankerContract",
+    "SearchableStoreContract",
     "StoreAgreement",
     "StoreContract",
+    "hashing_provider",
 ]
 
 _ON_FIRST_USE = {
     "ChunkerContract": "chunkers",
     "Contract": "contract",
     "EmbedderContract": "embedders",
+    "ExactStore": "fakes",
     "FormatterContract": "formatters",
+    "HashingEmbedder": "fakes",
+    "HashingOptions": "fakes",
     "LoaderContract": "loaders",
     "PluginContract": "plugins",
+    "RegexCounter": "fakes",
     "RerankerContract": "rerankers",
+    "SearchableStoreContract": "searchable_stores",
     "StoreAgreement": "agreement",
     "StoreContract": "stores",
+    "hashing_provider": "fakes",
 }
 
 if "pytest" in sys.modules:
     # Failing assertions show the values, as in tests of one's own.
     sys.modules["pytest"].register_assert_rewrite(
-        *(f"ragloom.testing.{name}" for name in sorted(set(_ON_FIRST_USE.values()))),
-        "ragloom.testing.store_filters",
+        *(f"ragloom.testing.{name}" for name in sorted({*_ON_FIRST_USE.values()} - {"fakes"})),
+        "ragloom.testing.store_fixtures",
         "ragloom.testing.store_keeping",
     )
 

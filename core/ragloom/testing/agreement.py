@@ -9,13 +9,18 @@ from typing import ClassVar
 import numpy as np
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
-from ragloom.protocols import Store
+from ragloom.protocols import SearchableStore, Store
 from ragloom.testing.fakes import ExactStore
 from ragloom.testing.samples import DIMENSION
-from ragloom.testing.store_keeping import everything
-from ragloom.testing.stores import StoreFixtures
+from ragloom.testing.store_fixtures import StoreFixtures, everything
 from ragloom.testing.strategies import IDS, chunks, conditions, directions
 from ragloom.types import Chunk, Condition
 
@@ -25,7 +30,7 @@ Vector = tuple[float, ...]
 
 
 class StoreAgreement(StoreFixtures, contract=True):
-    """A Hypothesis state machine: upsert, delete, reopen, drop and search, beside an exact store.
+    """A Hypothesis state machine: upsert, delete, reopen, drop and, if it can, search; beside an exact one.
 
     The author writes the fixture ``make_store``, as for :class:`~ragloom.testing.StoreContract`.
 
@@ -64,7 +69,7 @@ class StoreAgreement(StoreFixtures, contract=True):
 class _Agreement(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
-        self.oracle: Store = ExactStore()
+        self.oracle = ExactStore()
         self.oracle.open(space="oracle", dimension=DIMENSION, directory=Path())
         self.store = self.opened()
         self.store.drop()
@@ -94,8 +99,10 @@ class _Agreement(RuleBasedStateMachine):
         for store in (self.store, self.oracle):
             store.drop()
 
+    @precondition(lambda self: isinstance(self.store, SearchableStore))
     @rule(vector=directions(), limit=st.integers(0, 8), where=st.lists(conditions(), max_size=2))
     def search(self, vector: Vector, limit: int, where: Sequence[Condition]) -> None:
+        assert isinstance(self.store, SearchableStore)
         query = np.array(vector, dtype=np.float32)
         found, expected = (
             [

@@ -20,7 +20,7 @@ from ragloom.errors import ConfigError, PluginError, SourceError
 from ragloom.hookspecs import PROJECT, Provider
 from ragloom.plugin.host import PluginHost
 from ragloom.plugin.registry import PROTOCOLS, Kind, missing_modules
-from ragloom.protocols import Loader
+from ragloom.protocols import Loader, SearchableStore
 from ragloom.testing.agreement import StoreAgreement
 from ragloom.testing.chunkers import ChunkerContract
 from ragloom.testing.contract import Contract, rules_of
@@ -29,6 +29,8 @@ from ragloom.testing.formatters import FormatterContract
 from ragloom.testing.loaders import LoaderContract
 from ragloom.testing.plugins import PluginContract
 from ragloom.testing.rerankers import RerankerContract
+from ragloom.testing.searchable_stores import SearchRules
+from ragloom.testing.store_fixtures import StoreFixtures
 from ragloom.testing.stores import StoreContract
 from ragloom.types import Source
 
@@ -40,7 +42,7 @@ _CONTRACTS: Mapping[Kind, tuple[type[Contract], ...]] = {
     "formatters": (FormatterContract,),
     "loaders": (LoaderContract,),
     "rerankers": (RerankerContract,),
-    "stores": (StoreContract, StoreAgreement),
+    "stores": (StoreContract, SearchRules, StoreAgreement),
 }
 
 Options = Mapping[str, Mapping[str, str]]
@@ -147,7 +149,7 @@ def _cases(check: Check) -> Iterator[_Case]:
                     yield _Case(
                         name=name,
                         contract=contract,
-                        fixtures=_fixtures(kind, name, check),
+                        fixtures=_fixtures(kind, name, contract, check),
                         provider=host.providers(kind)[name],
                     )
 
@@ -179,16 +181,21 @@ def _class(case: _Case, check: Check) -> type[Contract]:
         rule: reason for rule, reason in declared.items() if rule.partition("[")[0] in rules
     }
     # No folder of a test need hold what a store of unknown kind writes.
-    more = {"remote": True} if issubclass(case.contract, StoreContract) else {}
+    more = {"remote": True} if issubclass(case.contract, StoreFixtures) else {}
     body = {**case.fixtures, **more, "deviations": deviations, "__doc__": f"{case.name}."}
     return type(f"Test{case.name}", (case.contract,), body)
 
 
-def _fixtures(kind: Kind, name: str, check: Check) -> dict[str, object]:
+def _fixtures(kind: Kind, name: str, contract: type[Contract], check: Check) -> dict[str, object]:
     if kind == "stores":
+
+        def ready() -> None:
+            store = _available(kind, name, check.options)
+            if contract is SearchRules and not isinstance(store, SearchableStore):
+                pytest.skip("it only keeps; searches go to the snapshot")
+
         make = partial(made_part, kind, name, check.options)
-        available = partial(_available, kind, name, check.options)
-        return {"make_store": _fixture(make, check=available)}
+        return {"make_store": _fixture(make, check=ready)}
 
     @pytest.fixture(name=kind.removesuffix("s"))
     def part(self: object) -> object:  # noqa: ARG001 - a method

@@ -1,4 +1,4 @@
-"""Parts for tests: real behaviour, no model and no download."""
+"""Components for tests: real behaviour, no model and no download."""
 
 from __future__ import annotations
 
@@ -8,15 +8,13 @@ from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 
 from ragloom.errors import StoreError
 from ragloom.hookspecs import Provider
 from ragloom.protocols import Embedder, Embeddings
-from ragloom.stores.filters import matches
-from ragloom.stores.records import check_records, cosines, nearest
+from ragloom.stores.records import check_records, search_exactly
 from ragloom.types import Calibration, Chunk, Condition
 
 __all__ = ["ExactStore", "HashingEmbedder", "HashingOptions", "RegexCounter", "hashing_provider"]
@@ -147,7 +145,6 @@ class ExactStore:
     Its spaces live as long as the object; closing it keeps them.
     """
 
-    read: Literal["snapshot", "native"] = "snapshot"
     fingerprint = "exact"
 
     def __init__(self) -> None:
@@ -199,14 +196,7 @@ class ExactStore:
         self, vector: Embeddings, *, limit: int, where: Sequence[Condition] = ()
     ) -> Sequence[tuple[str, float]]:
         """The nearest chunks and their cosine, exactly; ties by id."""
-        dimension, rows = self._opened
-        kept = [
-            (name, row)
-            for name, (chunk, row) in sorted(rows.items())
-            if matches(chunk.uri, chunk.metadata, where)
-        ]
-        matrix = np.array([row for _, row in kept], dtype=np.float32).reshape(len(kept), dimension)
-        return nearest([name for name, _ in kept], cosines(matrix, vector), limit=limit)
+        return search_exactly(self.scan(), vector, limit=limit, where=where)
 
     def drop(self) -> None:
         """Remove this space's chunks."""

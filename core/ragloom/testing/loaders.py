@@ -141,6 +141,30 @@ class LoaderContract(Contract, contract=True):
             _load(loader, content, name)
         assert time.monotonic() - begun < _SECONDS
 
+    def test_sections_are_headings_in_the_text(
+        self, loader: Loader, samples: Mapping[str, bytes]
+    ) -> None:
+        """In order, apart, in characters of ``text``: look for offsets that count a prefix or bytes.
+
+        A level is 1 or more, a title one line that is not blank.
+        """
+        for name, content in _variants(samples):
+            document = _load(loader, content, name)
+            if document is None:
+                continue
+            end = 0
+            for section in document.sections:
+                assert end <= section.span.start < section.span.end <= len(document.text)
+                end = section.span.end
+                assert section.level >= 1
+                assert section.title.strip() == section.title.splitlines()[0]
+
+    def test_the_chunker_it_names_has_a_name(self, loader: Loader) -> None:
+        """An attribute ``chunker`` is the name of one, as settings have it, and no object."""
+        named = getattr(loader, "chunker", "name")
+        assert isinstance(named, str)
+        assert named
+
     def test_metadata_is_json(self, loader: Loader, samples: Mapping[str, bytes]) -> None:
         """Dates are strings, keys are strings, and there is no NaN: ``records.dump_json`` takes it."""
         for name, content in samples.items():

@@ -33,6 +33,10 @@ import {module}
 print(json.dumps(sorted({{name.partition(".")[0] for name in set(sys.modules) - before}})))
 """
 _ALLOWED: Final = sys.stdlib_module_names | {"ragloom", "pluggy", "_distutils_hack"}
+_KITS: Final = (
+    "ragloom",
+    *(f"ragloom.{kit}" for kit in ("cli", "config", "context", "stores", "testing", "text")),
+)
 
 
 class PluginContract(Contract, contract=True):
@@ -100,12 +104,17 @@ class PluginContract(Contract, contract=True):
         assert taken == []
 
     def test_it_imports_only_public_names(self, plugin: str) -> None:
-        """Modules of ragloom that begin with ``_`` may change at any time: use public ones."""
+        """Import what ``ragloom`` and its kits, as ``ragloom.text``, name in ``__all__``: no module."""
+        public = {
+            name
+            for kit in _KITS
+            for name in (kit, *(f"{kit}:{one}" for one in importlib.import_module(kit).__all__))
+        }
         private = [
             (path.name, name)
             for path in _modules(plugin)
             for name in _imports(path)
-            if name.startswith("ragloom._") and not name.startswith("ragloom.__version__")
+            if re.match(r"ragloom[.:]", name) and name not in public
         ]
         assert private == []
 
@@ -166,10 +175,9 @@ def _modules(plugin: str) -> list[Path]:
 
 
 def _imports(path: Path) -> Iterator[str]:
+    """Modules, and ``module:name`` for what is imported from one."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and not node.level:
-            module = node.module or ""
-            yield module
-            yield from (f"{module}.{alias.name}" for alias in node.names)
+            yield from (f"{node.module}:{alias.name}" for alias in node.names)

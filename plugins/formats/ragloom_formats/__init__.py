@@ -61,7 +61,7 @@ def ragloom_formatters() -> Iterable[Provider[Formatter]]:
 
 
 def _text(_: NoOptions) -> Formatter:
-    from ragloom.context.citations import TextFormatter
+    from ragloom.context import TextFormatter
 
     return TextFormatter()
 

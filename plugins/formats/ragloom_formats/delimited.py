@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from ragloom import Context
-from ragloom.context.citations import closed, location, longest_run, shown_titles
+from ragloom.context import closed, location, longest_run, shown_titles
 
 
 class MarkdownFormatter:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ragloom import Json
-from ragloom.context.prompt import AugmentedPrompt
+from ragloom.context import AugmentedPrompt
 from ragloom_formats import RequestOptions
 from ragloom_formats.delimited import MarkdownFormatter
 from ragloom_formats.structured import XmlFormatter

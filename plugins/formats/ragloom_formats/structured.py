@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 
 from ragloom import Context
-from ragloom.context.citations import shown_titles
+from ragloom.context import shown_titles
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _IN_TEXT = {ord("&"): "&amp;", ord("<"): "&lt;", ord("\r"): "&#13;"}

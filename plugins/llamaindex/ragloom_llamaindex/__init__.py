@@ -1,9 +1,9 @@
 """A bridge to LlamaIndex, both ways.
 
-Any node parser, reader, embedding or vector store of LlamaIndex is a part of ragloom by its name, such as
+Any node parser, reader or embedding of LlamaIndex is a component of ragloom by its name, such as
 ``chunker: llamaindex:SentenceSplitter``; a class of another package by its dotted path, such as
-``embedder: llamaindex:llama_index.embeddings.huggingface.HuggingFaceEmbedding``. Other settings of the
-part are the arguments of the class. And :class:`RagloomRetriever` is a retriever for LlamaIndex's own
+``embedder: llamaindex:llama_index.embeddings.huggingface.HuggingFaceEmbedding``. The component's other
+settings are the arguments of the class. :class:`RagloomRetriever` is a retriever for LlamaIndex's own
 query engines.
 """
 
@@ -13,8 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ragloom import Provider, hookimpl
-from ragloom.protocols import Chunker, Embedder, Loader, Store
+from ragloom import Chunker, Embedder, Loader, Provider, hookimpl
 
 if TYPE_CHECKING:
     from ragloom_llamaindex.retriever import RagloomRetriever
@@ -84,12 +83,6 @@ def _embedder(options: EmbeddingOptions) -> Embedder:
     )
 
 
-def _store(options: PartOptions) -> Store:
-    from ragloom_llamaindex.store import VectorStore
-
-    return VectorStore(options.part, options.options)
-
-
 @hookimpl
 def ragloom_chunkers() -> Iterable[Provider[Chunker]]:
     """Offer the chunkers ``llamaindex:…``."""
@@ -129,21 +122,6 @@ def ragloom_embedders() -> Iterable[Provider[Embedder]]:
             summary="an embedding of LlamaIndex, as llamaindex:MockEmbedding",
             create=_embedder,
             options=EmbeddingOptions,
-            requires=_REQUIRES,
-            extra=_EXTRA,
-        )
-    ]
-
-
-@hookimpl
-def ragloom_stores() -> Iterable[Provider[Store]]:
-    """Offer the stores ``llamaindex:…``."""
-    return [
-        Provider(
-            name="llamaindex",
-            summary="a vector store of LlamaIndex, as llamaindex:SimpleVectorStore",
-            create=_store,
-            options=PartOptions,
             requires=_REQUIRES,
             extra=_EXTRA,
         )

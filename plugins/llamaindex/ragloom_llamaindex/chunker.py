@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
 from ragloom import Document, Piece, PluginError, SourceError, Span, TokenCounter
-from ragloom.text.splitting import Budget, line_starts_within, sentences, split_to_fit, stripped
+from ragloom.text import Budget, line_starts_within, sentences, split_to_fit, stripped
 from ragloom_llamaindex.parts import FAULTS, fingerprint, guarded, label, load_class, make, named
 from ragloom_llamaindex.spans import SpanFinder
 

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from ragloom import Calibration, ModelError, TokenCounter
-from ragloom.protocols import Embeddings
-from ragloom.text.tokens import counter
+from ragloom import Calibration, Embeddings, ModelError, TokenCounter
+from ragloom.text import counter
 from ragloom_llamaindex.parts import FAULTS, fingerprint, guarded, label, make, named
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, cast
 
 from ragloom import Document, Json, Metadata, Source, SourceError
-from ragloom.text.decoding import decode, read_document
+from ragloom.text import decode, read_document
 from ragloom_llamaindex.parts import FAULTS, fingerprint, guarded, label, load_class, make, named
 
 if TYPE_CHECKING:

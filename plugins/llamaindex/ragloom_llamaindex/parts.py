@@ -12,17 +12,16 @@ from importlib import import_module, metadata
 from typing import Literal, TypeAlias
 
 from ragloom import ConfigError, MissingDependencyError, PluginError
-from ragloom.config.spelling import did_you_mean
+from ragloom.config import did_you_mean
 
 __all__ = ["FAULTS", "Kind", "fingerprint", "guarded", "load_class", "make", "named"]
 
-Kind: TypeAlias = Literal["chunker", "loader", "embedder", "store"]
+Kind: TypeAlias = Literal["chunker", "loader", "embedder"]
 
 _MODULES: Mapping[Kind, tuple[str, ...]] = {
     "chunker": ("llama_index.core.node_parser",),
     "loader": ("llama_index.core.readers", "llama_index.core"),
     "embedder": ("llama_index.core.embeddings", "llama_index.core"),
-    "store": ("llama_index.core.vector_stores",),
 }
 """Where a plain name is looked for."""
 
@@ -30,7 +29,6 @@ _BASES: Mapping[Kind, tuple[str, str]] = {
     "chunker": ("llama_index.core.node_parser", "NodeParser"),
     "loader": ("llama_index.core.readers.base", "BaseReader"),
     "embedder": ("llama_index.core.embeddings", "BaseEmbedding"),
-    "store": ("llama_index.core.vector_stores.types", "BasePydanticVectorStore"),
 }
 
 FAULTS = (

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ragloom import ConfigError, Provider, hookimpl
-from ragloom.protocols import Store
+from ragloom import ConfigError, Provider, Store, hookimpl
 
 __all__ = ["FileOptions", "SqliteOptions", "ragloom_stores"]
 

@@ -20,14 +20,12 @@ import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, Final, Literal
+from typing import IO, Final
 
 import numpy as np
 
-from ragloom.errors import StoreDamagedError, StoreError
-from ragloom.protocols import Embeddings
-from ragloom.stores.records import chunk_from_record, chunk_to_record, dump_json
-from ragloom.types import Chunk, Condition
+from ragloom import Chunk, Embeddings, StoreDamagedError, StoreError
+from ragloom.stores import chunk_from_record, chunk_to_record, dump_json
 from ragloom_local._table import Table
 
 CURRENT: Final = "CURRENT"
@@ -39,8 +37,6 @@ class FileStore:
     Args:
         path: Where each space gets its folder; empty for the ``directory`` given to :meth:`open`.
     """
-
-    read: Literal["snapshot", "native"] = "snapshot"
 
     def __init__(self, *, path: str = "") -> None:
         self.fingerprint = f"file:{path}"
@@ -100,12 +96,6 @@ class FileStore:
     def scan(self, *, batch_size: int = 1000) -> Iterator[tuple[Sequence[Chunk], Embeddings]]:
         """Everything in the space, in the order of the ids."""
         return self._opened.scan(batch_size)
-
-    def search(
-        self, vector: Embeddings, *, limit: int, where: Sequence[Condition] = ()
-    ) -> Sequence[tuple[str, float]]:
-        """The nearest chunks and their cosine, exactly; ties by id."""
-        return self._opened.search(vector, limit, where)
 
     def drop(self) -> None:
         """Remove this space's chunks."""

@@ -1,22 +1,17 @@
-"""The store ``memory``: exact, quick, and gone with the process."""
+"""The store ``memory``: quick, and gone with the process."""
 
 from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Literal
 
-from ragloom.errors import StoreError
-from ragloom.protocols import Embeddings
-from ragloom.types import Chunk, Condition
+from ragloom import Chunk, Embeddings, StoreError
 from ragloom_local._table import Table
 
 
 class MemoryStore:
     """Keeps the chunks of its spaces as long as the object lives; closing keeps them."""
-
-    read: Literal["snapshot", "native"] = "snapshot"
 
     def __init__(self) -> None:
         self.fingerprint = f"memory:{uuid.uuid4().hex}"
@@ -60,12 +55,6 @@ class MemoryStore:
     def scan(self, *, batch_size: int = 1000) -> Iterator[tuple[Sequence[Chunk], Embeddings]]:
         """Everything in the space, in the order of the ids."""
         return self._opened.scan(batch_size)
-
-    def search(
-        self, vector: Embeddings, *, limit: int, where: Sequence[Condition] = ()
-    ) -> Sequence[tuple[str, float]]:
-        """The nearest chunks and their cosine, exactly; ties by id."""
-        return self._opened.search(vector, limit, where)
 
     def drop(self) -> None:
         """Remove this space's chunks."""

@@ -7,27 +7,15 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 
-from ragloom.errors import StoreDamagedError, StoreError, StoreLockedError
-from ragloom.protocols import Embeddings
-from ragloom.stores.filters import matches
-from ragloom.stores.records import (
-    check_records,
-    chunk_from_record,
-    chunk_to_record,
-    cosines,
-    dump_json,
-    nearest,
-)
-from ragloom.types import Chunk, Condition
+from ragloom import Chunk, Embeddings, StoreDamagedError, StoreError, StoreLockedError
+from ragloom.stores import check_records, chunk_from_record, chunk_to_record, dump_json
 
 PATIENCE: Final = 5.0
 """Seconds to wait for another process's transaction."""
-
-BATCH: Final = 1000
 
 _MAGIC: Final = b"SQLite format 3\0"
 
@@ -60,8 +48,6 @@ class SqliteStore:
         path: The database; empty for ``<directory>/store.sqlite3``.
         patience: Seconds to wait while another process writes.
     """
-
-    read: Literal["snapshot", "native"] = "snapshot"
 
     def __init__(self, *, path: str = "", patience: float = PATIENCE) -> None:
         self.fingerprint = f"sqlite:{path}"
@@ -153,8 +139,17 @@ class SqliteStore:
         Raises:
             StoreDamagedError: A row cannot be read back.
         """
-        rows = self._pages("id, uri, text, extra, vector", batch_size)
-        for page in rows:
+        last = ""
+        query = (
+            "SELECT id, uri, text, extra, vector FROM chunks WHERE space = ? AND id > ? "
+            "ORDER BY id LIMIT ?"
+        )
+        while True:
+            with self._reporting():
+                page = self._opened.execute(query, (self._space, last, batch_size)).fetchall()
+            if not page:
+                return
+            last = page[-1][0]
             try:
                 chunks = [
                     chunk_from_record(json.loads(extra) | {"id": name, "uri": uri, "text": text})
@@ -163,24 +158,6 @@ class SqliteStore:
             except (KeyError, TypeError, ValueError) as error:
                 raise self._damaged(f"a row cannot be read ({error})") from error
             yield chunks, self._matrix([row[-1] for row in page])
-
-    def search(
-        self, vector: Embeddings, *, limit: int, where: Sequence[Condition] = ()
-    ) -> Sequence[tuple[str, float]]:
-        """The nearest chunks and their cosine, exactly; ties by id."""
-        self._opened  # noqa: B018 - raises when closed
-        ids: list[str] = []
-        similar = [np.zeros(0, dtype=np.float32)]
-        columns = "id, uri, extra, vector" if where else "id, vector"
-        for page in self._pages(columns, BATCH):
-            kept = page
-            if where:
-                kept = [
-                    row for row in page if matches(row[1], json.loads(row[2])["metadata"], where)
-                ]
-            ids += [row[0] for row in kept]
-            similar.append(cosines(self._matrix([row[-1] for row in kept]), vector))
-        return nearest(ids, np.concatenate(similar), limit=limit)
 
     def drop(self) -> None:
         """Remove this space's chunks."""
@@ -201,18 +178,6 @@ class SqliteStore:
                 )
                 raise StoreError(msg)
         execute("INSERT OR REPLACE INTO spaces VALUES (?, ?)", (self._space, self._dimension))
-
-    def _pages(self, columns: str, size: int) -> Iterator[list[tuple[str, ...]]]:
-        last = ""
-        # `columns` is one of the constants above; every value is a parameter.
-        query = f"SELECT {columns} FROM chunks WHERE space = ? AND id > ? ORDER BY id LIMIT ?"  # noqa: S608
-        while True:
-            with self._reporting():
-                page = self._opened.execute(query, (self._space, last, size)).fetchall()
-            if not page:
-                return
-            last = page[-1][0]
-            yield page
 
     def _matrix(self, blobs: Sequence[object]) -> Embeddings:
         data = b"".join(blob for blob in blobs if isinstance(blob, bytes))

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ragloom import NoOptions, Provider, hookimpl
-from ragloom.protocols import Chunker, Loader
+from ragloom import Chunker, Loader, NoOptions, Provider, hookimpl
 
 __all__ = ["HeadingOptions"]
 

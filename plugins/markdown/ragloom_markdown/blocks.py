@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from markdown_it import MarkdownIt
 
-from ragloom.text.chunks import line_starts
+from ragloom.text import line_starts
 
 if TYPE_CHECKING:
     from markdown_it.parser_block import RuleFuncBlockType

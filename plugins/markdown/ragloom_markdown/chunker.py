@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from importlib.metadata import version
 
-from ragloom.errors import ConfigError
-from ragloom.protocols import TokenCounter
-from ragloom.text.chunks import join_context
-from ragloom.text.splitting import Budget, line_starts_within, sentences, split_to_fit, stripped
-from ragloom.types import Document, Piece, Span
+from ragloom import ConfigError, Document, Piece, Span, TokenCounter
+from ragloom.text import Budget, join_context, line_starts_within, sentences, split_to_fit, stripped
 from ragloom_markdown.blocks import Block, Parsed, parse
 from ragloom_markdown.fitting import Part, fit
-from ragloom_markdown.other import parse_plain, parse_rst
+from ragloom_markdown.other import parse_plain
 from ragloom_markdown.outline import Region, paths, sections, subsections
 
 __all__ = ["HeadingChunker"]
@@ -23,11 +20,10 @@ _CONTEXT_SHARE = 4
 
 
 class HeadingChunker:
-    """Cuts Markdown at its headings, and reStructuredText at its section titles.
+    """Splits Markdown at its headings, and any other text at the sections that its loader hands over.
 
-    Any other text has no headings: it is cut between paragraphs where it is too long.
-    A heading counts where it stands at the outermost level: one inside a list or a quote is part of
-    that list or quote.
+    Without any, text is split between paragraphs where it is too long. A heading of Markdown counts where
+    it stands at the outermost level: one inside a list or a quote is part of that list or quote.
 
     Args:
         levels: Heading levels at which a section begins.
@@ -62,11 +58,10 @@ class HeadingChunker:
 
 
 def _parse(document: Document) -> Parsed:
-    if document.media_type == "text/markdown":
+    if document.media_type == "text/markdown" and not document.sections:
         return parse(document.text)
-    if document.media_type == "text/x-rst":
-        return parse_rst(document.text)
-    return parse_plain(document.text, prose=not document.media_type.startswith("text/x-"))
+    code = document.media_type.startswith("text/x-") and document.media_type != "text/x-rst"
+    return parse_plain(document.text, document.sections, prose=not code)
 
 
 class _Cutter:

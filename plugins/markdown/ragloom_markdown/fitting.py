@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ragloom.text.splitting import (
+from ragloom.text import (
     Boundaries,
     Budget,
     blank_line_starts,

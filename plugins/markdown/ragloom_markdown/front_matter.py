@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ragloom.types import Json, Metadata
+from ragloom import Json, Metadata
 from ragloom_markdown.safe_yaml import UnreadableYamlError, read_mapping, read_scalar
 
 __all__ = ["FrontMatter", "split_front_matter"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ragloom.text.decoding import read_document
-from ragloom.types import Document, Source
+from ragloom import Document, Source
+from ragloom.text import read_document
 from ragloom_markdown.front_matter import split_front_matter
 
 __all__ = ["MarkdownLoader"]

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 import yaml
 
-from ragloom.types import Json
+from ragloom import Json
 
 __all__ = ["UnreadableYamlError", "read_mapping", "read_scalar"]
 

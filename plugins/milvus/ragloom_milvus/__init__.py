@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ragloom import Provider, hookimpl
-from ragloom.protocols import Store
+from ragloom import Provider, Store, hookimpl
 
 __all__ = ["MilvusOptions", "ragloom_stores"]
+
+_REMOTE = ("http://", "https://", "tcp://", "unix:")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,8 +18,8 @@ class MilvusOptions:
 
     Attributes:
         uri: Empty for embedded Milvus Lite in the workspace's state; a path that ends in ``.db``
-            for Milvus Lite there; ``http://…``, ``https://…``, ``tcp://…`` or ``unix:…`` for a
-            server or a cluster.
+            for Milvus Lite there, which keeps; ``http://…``, ``https://…``, ``tcp://…`` or ``unix:…`` for a
+            server or a cluster, which is asked, too.
         token: ``user:password`` or an API key, for servers that ask for one.
         collection: What the names of collections begin with. Workspaces that name the same server,
             the same beginning and the same space share the chunks.
@@ -35,15 +36,17 @@ class MilvusOptions:
 
 
 def _create(options: MilvusOptions) -> Store:
-    from ragloom_milvus.store import MilvusStore
+    from ragloom_milvus.store import MilvusLiteStore, MilvusServerStore
 
-    return MilvusStore(
-        uri=options.uri,
-        token=options.token,
-        collection=options.collection,
-        index=options.index,
-        timeout=options.timeout,
-    )
+    if options.uri.startswith(_REMOTE):
+        return MilvusServerStore(
+            uri=options.uri,
+            token=options.token,
+            collection=options.collection,
+            index=options.index,
+            timeout=options.timeout,
+        )
+    return MilvusLiteStore(uri=options.uri, collection=options.collection)
 
 
 @hookimpl

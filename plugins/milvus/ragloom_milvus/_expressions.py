@@ -13,8 +13,8 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from ragloom.stores.filters import PATH, as_folder, as_number
-from ragloom.types import Condition, Json
+from ragloom import Condition, Json
+from ragloom.stores import PATH, as_folder, as_number
 from ragloom_milvus._rows import METADATA, URI
 
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*")

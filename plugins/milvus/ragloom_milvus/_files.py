@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from ragloom.errors import StoreDamagedError
+from ragloom import StoreDamagedError
 
 MANIFEST: Final = "manifest.json"
 SCHEMA: Final = "schema.json"

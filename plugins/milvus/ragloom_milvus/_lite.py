@@ -17,11 +17,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from ragloom.errors import MissingDependencyError, StoreDamagedError, StoreError
-from ragloom.protocols import Embeddings
+from ragloom import MissingDependencyError, StoreDamagedError, StoreError
 from ragloom_milvus import _lock
 from ragloom_milvus._files import check_collection
-from ragloom_milvus._rows import EXTRA, ID, TEXT, URI, VECTOR, Candidate, Row, quoted
+from ragloom_milvus._rows import EXTRA, ID, TEXT, URI, VECTOR, Row, quoted
 
 if TYPE_CHECKING:
     from milvus_lite import Collection, CollectionSchema, MilvusLite
@@ -46,7 +45,6 @@ class LiteRows:
         StoreError: It cannot be written, or holds vectors of another dimension.
     """
 
-    most: int = 2**31
     limits: Mapping[str, int] = MappingProxyType({})
 
     def __init__(
@@ -110,18 +108,6 @@ class LiteRows:
                 return
             last = str(page[-1][ID])
             yield page
-
-    def nearest(self, vector: Embeddings, limit: int, expression: str) -> list[Candidate]:
-        """Up to ``limit`` candidates, best first; the engine is not asked to filter."""
-        del expression
-        with self._reporting():
-            [hits] = self._collection.search(
-                [vector.tolist()], top_k=limit, metric_type="COSINE", output_fields=[URI, EXTRA]
-            )
-        return [
-            (hit["id"], float(hit["distance"]), hit["entity"][URI], hit["entity"][EXTRA])
-            for hit in hits
-        ]
 
     def drop(self) -> None:
         """Remove the collection and make it again, empty."""

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final, TypeVar
 
-from ragloom.errors import StoreLockedError
+from ragloom import StoreLockedError
 
 LOCK: Final = "LOCK"
 PATIENCE: Final = 5.0

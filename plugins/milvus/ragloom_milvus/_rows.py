@@ -22,10 +22,8 @@ from typing import Any, Final, Protocol, TypeAlias
 
 import numpy as np
 
-from ragloom.errors import StoreDamagedError, StoreError
-from ragloom.protocols import Embeddings
-from ragloom.stores.records import chunk_from_record, chunk_to_record, dump_json
-from ragloom.types import Chunk, Metadata
+from ragloom import Chunk, Embeddings, Metadata, StoreDamagedError, StoreError
+from ragloom.stores import chunk_from_record, chunk_to_record, dump_json
 
 ID: Final = "id"
 URI: Final = "uri"
@@ -39,15 +37,10 @@ VARCHAR_BYTES: Final = 65_535
 """The longest VARCHAR of a server, in bytes: https://milvus.io/docs/limitations.md."""
 
 Row: TypeAlias = dict[str, Any]
-Candidate: TypeAlias = tuple[str, float, str, str]
-"""Of one chunk found: its id, its cosine, its uri and its ``extra``."""
 
 
 class Rows(Protocol):
     """A collection of one of the two kinds of Milvus, opened."""
-
-    most: int
-    """The most candidates that :meth:`nearest` can be asked for."""
 
     limits: Mapping[str, int]
     """Bytes of UTF-8 that a field can hold, for those fields that have a limit."""
@@ -63,9 +56,6 @@ class Rows(Protocol):
 
     def pages(self, size: int) -> Iterator[list[Row]]:
         """Every row, in the order of the ids, up to ``size`` at a time."""
-
-    def nearest(self, vector: Embeddings, limit: int, expression: str) -> list[Candidate]:
-        """Up to ``limit`` candidates that pass ``expression``, best first."""
 
     def drop(self) -> None:
         """Remove the collection and make it again, empty."""

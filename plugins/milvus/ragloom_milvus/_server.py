@@ -7,10 +7,9 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from ragloom.errors import MissingDependencyError, StoreError
-from ragloom.protocols import Embeddings
+from ragloom import Embeddings, MissingDependencyError, StoreError
 from ragloom_milvus._rows import (
     EXTRA,
     ID,
@@ -20,7 +19,6 @@ from ragloom_milvus._rows import (
     URI,
     VARCHAR_BYTES,
     VECTOR,
-    Candidate,
     Row,
     quoted,
 )
@@ -35,6 +33,9 @@ MOST: Final = 16_384
 """The most results of one search: https://milvus.io/docs/limitations.md."""
 
 PAGE: Final = 1000
+
+Candidate: TypeAlias = tuple[str, float, str, str]
+"""Of one chunk found: its id, its cosine, its uri and its ``extra``."""
 
 _COUNT: Final = "count(*)"
 _PAUSE: Final = 0.2  # seconds before connecting again

@@ -1,22 +1,16 @@
-"""The store ``milvus``: what Milvus Lite and a server have in common."""
+"""The store ``milvus``: a Milvus Lite directory, which keeps, or a Milvus server, which searches, too."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
-import numpy as np
-
-from ragloom.errors import ConfigError, StoreError
-from ragloom.protocols import Embeddings
-from ragloom.stores.filters import matches
-from ragloom.stores.records import check_records, cosines, nearest
-from ragloom.types import Chunk, Condition
+from ragloom import Chunk, Condition, ConfigError, Embeddings, StoreError
+from ragloom.stores import check_records, matches, search_exactly
 from ragloom_milvus import _lock
 from ragloom_milvus._expressions import narrowing
 from ragloom_milvus._rows import (
-    Row,
     Rows,
     check_chunks,
     collection_name,
@@ -26,6 +20,10 @@ from ragloom_milvus._rows import (
     vectors_of,
 )
 
+if TYPE_CHECKING:
+    from ragloom_milvus._lite import LiteRows
+    from ragloom_milvus._server import ServerRows
+
 BATCH: Final = 256
 """Rows a call: 256 rows of 1,536 numbers and 64 KB of text are 18 MB, and a server takes 64."""
 
@@ -34,52 +32,21 @@ DELETE_BATCH: Final = 1000
 SPARE: Final = 32
 """Candidates asked for beyond the limit, so that ties at its edge are mostly seen at once."""
 
-_REMOTE: Final = ("http://", "https://", "tcp://", "unix:")
+R = TypeVar("R", bound=Rows)
 
 
-class MilvusStore:
-    """Keeps a space in a Milvus collection.
+class _Collections(Generic[R]):
+    """Keeps each space in a collection."""
 
-    Args:
-        uri: Where; see :class:`ragloom_milvus.MilvusOptions`.
-        token: For servers.
-        collection: What collection names begin with.
-        index: The index on a server.
-        timeout: Seconds to wait for a server.
-        patience: Seconds to wait while another process holds a Milvus Lite directory.
+    _with_metadata = False
 
-    Raises:
-        ConfigError: ``uri`` is neither a path that ends in ``.db`` nor a server's.
-    """
-
-    def __init__(
-        self,
-        *,
-        uri: str = "",
-        token: str = "",
-        collection: str = "ragloom",
-        index: str = "FLAT",
-        timeout: float = 30.0,
-        patience: float = _lock.PATIENCE,
-    ) -> None:
-        self._remote = uri.startswith(_REMOTE)
-        if uri and not self._remote and not uri.endswith(".db"):
-            msg = (
-                f"store.uri {uri!r} is neither a local path that ends in .db nor the address "
-                "of a server such as http://localhost:19530"
-            )
-            raise ConfigError(msg)
-        self.read: Literal["snapshot", "native"] = "native" if self._remote else "snapshot"
+    def __init__(self, uri: str, collection: str) -> None:
         self.fingerprint = f"milvus:{uri}:{collection}"
         self._uri = uri
-        self._token = token
         self._prefix = collection
-        self._index = index
-        self._timeout = timeout
-        self._patience = patience
         self._dimension = 0
         self._where = uri
-        self._rows: Rows | None = None
+        self._rows: R | None = None
 
     def open(self, *, space: str, dimension: int, directory: Path) -> None:
         """Open or make the space's collection; without ``uri`` in ``<directory>/store.db``.
@@ -91,26 +58,11 @@ class MilvusStore:
             StoreError: The server does not answer, or it was made for another dimension.
         """
         self.close()
-        name = collection_name(self._prefix, space)
-        if self._remote:
-            from ragloom_milvus._server import ServerRows
-
-            self._where = f"the Milvus server {self._uri}"
-            self._rows = ServerRows(
-                self._uri,
-                token=self._token,
-                collection=name,
-                dimension=dimension,
-                index=self._index,
-                timeout=self._timeout,
-            )
-        else:
-            from ragloom_milvus._lite import LiteRows
-
-            path = Path(self._uri).expanduser() if self._uri else directory / "store.db"
-            self._where = f"the store {path}"
-            self._rows = LiteRows(path.absolute(), name, dimension, patience=self._patience)
+        self._rows = self._connected(collection_name(self._prefix, space), dimension, directory)
         self._dimension = dimension
+
+    def _connected(self, name: str, dimension: int, directory: Path) -> R:
+        raise NotImplementedError
 
     def close(self) -> None:
         """Write everything out and let go of directory or connection. Twice does nothing."""
@@ -124,7 +76,9 @@ class MilvusStore:
         check_records(chunks, vectors, dimension=self._dimension)
         check_chunks(chunks, rows.limits)
         for start in range(0, len(chunks), BATCH):
-            rows.upsert(self._batch(chunks, vectors, start))
+            end = start + BATCH
+            batch = chunks[start:end], vectors[start:end]
+            rows.upsert(to_rows(*batch, metadata=self._with_metadata))
 
     def delete(self, ids: Sequence[str]) -> None:
         """Remove chunks; unknown ids are ignored."""
@@ -148,13 +102,97 @@ class MilvusStore:
             chunks = [from_row(row, self._where) for row in page]
             yield chunks, vectors_of(page, self._dimension, self._where)
 
+    def drop(self) -> None:
+        """Remove this space's chunks, and no other collection."""
+        self._opened.drop()
+
+    @property
+    def _opened(self) -> R:
+        if self._rows is None:
+            msg = "the store 'milvus' is not open"
+            raise StoreError(msg)
+        return self._rows
+
+
+class MilvusLiteStore(_Collections["LiteRows"]):
+    """Keeps a space in a Milvus Lite directory; searches go to the snapshot.
+
+    Args:
+        uri: A path that ends in ``.db``; empty for the space's own folder.
+        collection: What collection names begin with.
+        patience: Seconds to wait while another process holds the directory.
+
+    Raises:
+        ConfigError: ``uri`` does not end in ``.db``.
+    """
+
+    def __init__(
+        self, *, uri: str = "", collection: str = "ragloom", patience: float = _lock.PATIENCE
+    ) -> None:
+        if uri and not uri.endswith(".db"):
+            msg = (
+                f"store.uri {uri!r} is neither a local path that ends in .db nor the address "
+                "of a server such as http://localhost:19530"
+            )
+            raise ConfigError(msg)
+        super().__init__(uri, collection)
+        self._patience = patience
+
+    def _connected(self, name: str, dimension: int, directory: Path) -> LiteRows:
+        from ragloom_milvus._lite import LiteRows
+
+        path = Path(self._uri).expanduser() if self._uri else directory / "store.db"
+        self._where = f"the store {path}"
+        return LiteRows(path.absolute(), name, dimension, patience=self._patience)
+
+
+class MilvusServerStore(_Collections["ServerRows"]):
+    """Keeps a space in a collection of a Milvus server, and sends searches there.
+
+    Args:
+        uri: Its address.
+        token: For servers that ask for one.
+        collection: What collection names begin with.
+        index: The vector index.
+        timeout: Seconds to wait for it.
+    """
+
+    _with_metadata = True
+
+    def __init__(
+        self,
+        *,
+        uri: str,
+        token: str = "",
+        collection: str = "ragloom",
+        index: str = "FLAT",
+        timeout: float = 30.0,
+    ) -> None:
+        super().__init__(uri, collection)
+        self._where = f"the Milvus server {uri}"
+        self._token = token
+        self._index = index
+        self._timeout = timeout
+
+    def _connected(self, name: str, dimension: int, directory: Path) -> ServerRows:  # noqa: ARG002
+        from ragloom_milvus._server import ServerRows
+
+        return ServerRows(
+            self._uri,
+            token=self._token,
+            collection=name,
+            dimension=dimension,
+            index=self._index,
+            timeout=self._timeout,
+        )
+
     def search(
         self, vector: Embeddings, *, limit: int, where: Sequence[Condition] = ()
     ) -> Sequence[tuple[str, float]]:
         """The nearest chunks that pass every condition, and their cosine; ties by id."""
         if limit <= 0:
             return []
-        rows = self._opened
+        rows: ServerRows = self._opened
         expression = narrowing(where)
         asked = min(limit + SPARE, rows.most)
         while True:
@@ -169,33 +207,5 @@ class MilvusStore:
             if len(found) < asked or (len(best) == limit and best[-1][1] > found[-1][1]):
                 return best
             if asked >= rows.most:
-                return self._search_all(vector, limit, where)
+                return search_exactly(self.scan(), vector, limit=limit, where=where)
             asked = min(asked * 8, rows.most)
-
-    def _search_all(
-        self, vector: Embeddings, limit: int, where: Sequence[Condition]
-    ) -> list[tuple[str, float]]:
-        """The same by looking at every chunk: for conditions that almost nothing passes."""
-        best: list[tuple[str, float]] = []
-        for chunks, vectors in self.scan():
-            kept = [row for row, one in enumerate(chunks) if matches(one.uri, one.metadata, where)]
-            ids = [name for name, _ in best] + [chunks[row].id for row in kept]
-            known = np.array([cosine for _, cosine in best], dtype=np.float32)
-            similar = np.concatenate([known, cosines(vectors[kept], vector)])
-            best = nearest(ids, similar, limit=limit)
-        return best
-
-    def drop(self) -> None:
-        """Remove this space's chunks, and no other collection."""
-        self._opened.drop()
-
-    def _batch(self, chunks: Sequence[Chunk], vectors: Embeddings, start: int) -> list[Row]:
-        end = start + BATCH
-        return to_rows(chunks[start:end], vectors[start:end], metadata=self._remote)
-
-    @property
-    def _opened(self) -> Rows:
-        if self._rows is None:
-            msg = "the store 'milvus' is not open"
-            raise StoreError(msg)
-        return self._rows

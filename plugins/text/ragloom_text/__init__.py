@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ragloom import NoOptions, Provider, hookimpl
-from ragloom.protocols import Chunker, Loader
+from ragloom import Chunker, Loader, NoOptions, Provider, hookimpl
 
 __all__ = ["CodeOptions", "SentenceOptions", "TokenOptions"]
 
@@ -64,7 +63,7 @@ def _text(_options: NoOptions) -> Loader:
 
 
 def _rst(_options: NoOptions) -> Loader:
-    from ragloom_text.plain import RstLoader
+    from ragloom_text.rst import RstLoader
 
     return RstLoader()
 

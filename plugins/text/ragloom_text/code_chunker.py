@@ -6,18 +6,16 @@ import re
 from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 
-from ragloom.errors import ConfigError
-from ragloom.protocols import TokenCounter
-from ragloom.text.chunks import join_context
-from ragloom.text.splitting import (
+from ragloom import ConfigError, Document, Piece, TokenCounter
+from ragloom.text import (
     Budget,
     blank_line_starts,
+    join_context,
     line_starts_within,
     sentences,
     split_to_fit,
     stripped,
 )
-from ragloom.types import Document, Piece
 from ragloom_text.definitions import Definition, find_definitions
 from ragloom_text.plain import language_of
 

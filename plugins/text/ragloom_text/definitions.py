@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
-from ragloom.errors import MissingDependencyError
+from ragloom import MissingDependencyError
 
 if TYPE_CHECKING:
     from tree_sitter import Node

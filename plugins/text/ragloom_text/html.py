@@ -7,8 +7,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 from warnings import catch_warnings, simplefilter
 
-from ragloom.errors import MissingDependencyError, SourceError
-from ragloom.types import Document, Json, Source
+from ragloom import Document, Json, MissingDependencyError, Source, SourceError
 from ragloom_text.installed import version_of
 
 if TYPE_CHECKING:

@@ -7,9 +7,8 @@ import re
 from collections.abc import Iterator
 from hashlib import sha256
 
-from ragloom.errors import SourceError
-from ragloom.text.decoding import decode
-from ragloom.types import Document, Source
+from ragloom import Document, Source, SourceError
+from ragloom.text import decode
 
 __all__ = ["NotebookLoader"]
 

@@ -10,8 +10,7 @@ from hashlib import sha256
 from threading import get_ident
 from typing import TYPE_CHECKING, Self
 
-from ragloom.errors import MissingDependencyError, SourceError
-from ragloom.types import Document, Json, Source
+from ragloom import Document, Json, MissingDependencyError, Source, SourceError
 from ragloom_text.installed import version_of
 
 if TYPE_CHECKING:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ragloom.text.decoding import read_document
-from ragloom.types import Document, Source
+from ragloom import Document, Source
+from ragloom.text import read_document
 
-__all__ = ["CodeLoader", "RstLoader", "TextLoader", "language_of"]
+__all__ = ["CodeLoader", "TextLoader", "language_of"]
 
 # Endings and the language's name in tree-sitter-language-pack.
 _LANGUAGES = {
@@ -96,21 +96,6 @@ class TextLoader:
             SourceError: The content is binary or in no known charset.
         """
         return read_document(source, content, media_type="text/plain")
-
-
-class RstLoader:
-    """Reads reStructuredText, markup and all."""
-
-    suffixes = frozenset({".rest", ".rst"})
-    fingerprint = "rst-1"
-
-    def load(self, source: Source, content: bytes) -> Document:
-        """Decode ``content``.
-
-        Raises:
-            SourceError: The content is binary or in no known charset.
-        """
-        return read_document(source, content, media_type="text/x-rst")
 
 
 class CodeLoader:

@@ -5,11 +5,8 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 
-from ragloom.errors import ConfigError
-from ragloom.protocols import TokenCounter
-from ragloom.text.sentences import sentence_starts
-from ragloom.text.splitting import Budget, between_words, stripped
-from ragloom.types import Document, Piece, Span
+from ragloom import ConfigError, Document, Piece, Span, TokenCounter
+from ragloom.text import Budget, between_words, sentence_starts, stripped
 
 __all__ = ["SentenceChunker"]
 

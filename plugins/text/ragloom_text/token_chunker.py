@@ -6,13 +6,16 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 
-from ragloom.errors import ConfigError
-from ragloom.protocols import TokenCounter
-from ragloom.text.sentences import sentence_starts
-from ragloom.text.splitting import Budget, between_words, blank_line_starts, stripped
-from ragloom.text.tokens import COUNTERS
-from ragloom.text.tokens import counter as counter_by_name
-from ragloom.types import Document, Piece, Span
+from ragloom import ConfigError, Document, Piece, Span, TokenCounter
+from ragloom.text import (
+    COUNTERS,
+    Budget,
+    between_words,
+    blank_line_starts,
+    sentence_starts,
+    stripped,
+)
+from ragloom.text import counter as counter_by_name
 
 __all__ = ["TokenChunker"]
 

@@ -129,17 +129,17 @@ def test_a_path_of_no_user_is_refused(tmp_path: Path, value: str) -> None:
     [
         (
             "top_k: 3\nchunker: {name: heading, levels: [one]}",
-            "chunker",
+            "chunkers",
             "ragloom.yaml:2: chunker 'heading': option 'levels' must be a list of int, not ['one']",
         ),
         (
             "chunker:\n  name: heading\n  levels: [9]",
-            "chunker",
+            "chunkers",
             "ragloom.yaml:3: heading: levels must be some of 1 to 6, not [9]",
         ),
         (
             "chunker:\n  name: sentence\n  size: 9\n  overlp: 3",
-            "chunker",
+            "chunkers",
             "ragloom.yaml:4: chunker 'sentence': unknown option 'overlp'; did you mean 'overlap'?",
         ),
         ("\nstore: sqlit", "store", "ragloom.yaml:2: no store is called 'sqlit'; did you mean"),
@@ -159,15 +159,16 @@ def test_a_path_of_no_user_is_refused(tmp_path: Path, value: str) -> None:
             "ragloom.yaml:1: reranker 'onnx': option 'model' is missing",
         ),
         ("formatter: {name: text, x: 1}", "formatter", "ragloom.yaml:1: formatter 'text': unknown"),
+        ("chunkers:\n  md: headng", "chunkers", "ragloom.yaml:2: no chunker is called 'headng'"),
         ("loaders:\n  md: markdwn", "loaders", "ragloom.yaml:2: no loader is called 'markdwn'"),
         (
             "spaces:\n  default:\n    chunker: {name: heading}\nchunker: heading",
-            "chunker",
+            "chunkers",
             "RAGLOOM_CHUNKER_LEVELS: chunker 'heading': option 'levels' must be a list of int, not 'x'",
         ),
         (
             "chunker: {name: heading, levels: x}",
-            "chunker",
+            "chunkers",
             "RAGLOOM_CHUNKER: no chunker is called 'headin'; did you mean 'heading'?",
         ),
     ],

@@ -285,9 +285,10 @@ def test_a_part_that_fails_over_one_file_stops_nothing(
     (files / "c.md").write_text("gamma", "utf-8")
     (files / "d.md").write_text("delta", "utf-8")
     space = make_space()
-    setattr(space, part, Faulty(fault))
     if part == "loader":
         space.loaders = {".md": Faulty(fault)}
+    else:
+        space.chunkers = {"": Faulty(fault)}
 
     report = space.index()
 
@@ -309,7 +310,7 @@ def test_a_part_that_fails_over_one_file_stops_nothing(
 def test_a_model_that_fails_ends_the_run(files: Path, make_space: MakeSpace) -> None:
     (files / "a.md").write_text("alpha", "utf-8")
     space = make_space()
-    space.chunker = Faulty(raising(ModelError("no tokenizer")))
+    space.chunkers = {"": Faulty(raising(ModelError("no tokenizer")))}
     (files / "bad.md").write_text("beta", "utf-8")
 
     with pytest.raises(ModelError):

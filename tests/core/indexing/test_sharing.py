@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
-from ragloom import PluginHost, Provider, Space, StoreError, Workspace
+from ragloom import Condition, PluginHost, Provider, Space, StoreError, Workspace
 from ragloom.config.settings import Component, Settings, SpaceSettings
 from ragloom.protocols import Embeddings
+from ragloom.stores import search_exactly
 from ragloom.testing.fakes import HashingEmbedder, HashingOptions
 from ragloom.testing.fixtures import MakePlugin
 
@@ -25,20 +26,19 @@ STORED = 300  # chunks: so many that a run asks the store before it embeds them
 class Native(SqliteStore):
     """SQLite that searches are sent to, as to a Milvus server."""
 
-    read = "native"
     searched = 0
 
-    def search(self, *args: object, **options: object) -> object:
+    def search(
+        self, vector: Embeddings, *, limit: int, where: Sequence[Condition] = ()
+    ) -> Sequence[tuple[str, float]]:
         """The nearest; the searches of all objects are counted, but for those that look for marks."""
-        assert not options.get("where")  # which may cost a look at every row
-        type(self).searched += options["limit"] > MARKS
-        return super().search(*args, **options)
+        assert not where  # which may cost a look at every row
+        type(self).searched += limit > MARKS
+        return search_exactly(self.scan(), vector, limit=limit)
 
 
-class Unreachable(SqliteStore):
+class Unreachable(Native):
     """A server that is down."""
-
-    read = "native"
 
     def open(self, **_: object) -> None:
         """Fails."""
@@ -198,8 +198,12 @@ def test_a_second_machine_with_the_same_files_writes_nothing(
     for name in ("one", "two"):
         write(machine(name), common="alpha", more="alpha beta")
     machine("one").index()
+
+    def refuse(*_: object, **_options: object) -> None:
+        raise AssertionError("nothing is to be written")
+
     for write_method in ("upsert", "delete", "drop"):
-        monkeypatch.setattr(SqliteStore, write_method, None)
+        monkeypatch.setattr(SqliteStore, write_method, refuse)
 
     assert machine("two").index().reused == 2
 

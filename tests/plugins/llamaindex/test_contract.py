@@ -11,7 +11,7 @@ class TestPlugin(PluginContract):
         return "ragloom_llamaindex"
 
 
-@pytest.mark.parametrize("kind", ["chunker", "embedder", "loader", "store"])
+@pytest.mark.parametrize("kind", ["chunker", "embedder", "loader"])
 def test_a_family_is_no_part_by_itself(kind):
     pytest.importorskip("llama_index.core", reason="needs the extra [llamaindex]")
     host = PluginHost({"llamaindex": ragloom_llamaindex})

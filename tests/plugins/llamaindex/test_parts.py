@@ -1,6 +1,5 @@
-"""Readers, embeddings and vector stores of LlamaIndex as parts of ragloom."""
+"""Readers and embeddings of LlamaIndex as components of ragloom."""
 
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -9,10 +8,7 @@ import pytest
 pytest.importorskip("llama_index.core", reason="needs the extra [llamaindex]")
 
 import ragloom_llamaindex
-from ragloom import ModelError, PluginHost, Source, SourceError, StoreError
-from ragloom.testing.samples import DIMENSION, chunk, unit
-from ragloom.testing.stores import StoreContract
-from ragloom_llamaindex.store import VectorStore
+from ragloom import ModelError, PluginHost, Source, SourceError
 
 DATA = Path(__file__).parents[2] / "data" / "librarian" / "docs"
 
@@ -31,61 +27,6 @@ def module(tmp_path, monkeypatch):
         (tmp_path / f"{name}.py").write_text(text)
 
     return write
-
-
-class TestSimpleVectorStore(StoreContract):
-    @pytest.fixture
-    def make_store(self):
-        return partial(VectorStore, "SimpleVectorStore", {})
-
-
-def open_store(directory, dimension=DIMENSION):
-    store = VectorStore("SimpleVectorStore", {})
-    store.open(space="s", dimension=dimension, directory=directory)
-    return store
-
-
-def test_a_store_that_was_killed_before_it_persisted_is_made_good(tmp_path):
-    chunks = [chunk(name) for name in "abcde"]
-    vectors = unit((1,), (0, 1), (0, 0, 1), (0, 0, 0, 1), (1, 1, 1, 1))
-    store = open_store(tmp_path)
-    store.upsert(chunks[:3], vectors[:3])
-    store.close()
-    killed = open_store(tmp_path)
-    killed.upsert(chunks[3:], vectors[3:])
-    killed.delete([chunks[0].id])
-    del killed  # never closed
-
-    again = open_store(tmp_path)
-
-    assert 4 == again.count()
-    assert chunks[4].id == again.search(vectors[4], limit=1)[0][0]
-    assert chunks[0].id not in {name for name, _ in again.search(vectors[0], limit=9)}
-
-
-def test_a_persisted_file_that_was_cut_short_is_made_again(tmp_path):
-    store = open_store(tmp_path)
-    store.upsert([chunk("a")], unit((1,)))
-    store.close()
-    (persisted,) = tmp_path.glob("llamaindex-*.json")
-    persisted.write_text('{"embedding_di')
-
-    again = open_store(tmp_path)
-
-    assert ["a"] == [name for name, _ in again.search(unit((1,))[0], limit=3)]
-
-
-def test_a_dropped_store_takes_another_dimension(tmp_path):
-    store = open_store(tmp_path)
-    store.upsert([chunk("a")], unit((1,)))
-    store.close()
-    with pytest.raises(StoreError, match=f"{DIMENSION} numbers, not 3"):
-        open_store(tmp_path, dimension=3)
-    store = open_store(tmp_path)
-    store.drop()
-    store.close()
-
-    assert 0 == open_store(tmp_path, dimension=3).count()
 
 
 def test_an_embedding_gives_unit_vectors(host, module):
@@ -179,59 +120,8 @@ def test_nothing_of_llama_index_is_imported_for_a_fingerprint():
         "from ragloom import PluginHost\n"
         "host = PluginHost({'llamaindex': ragloom_llamaindex})\n"
         "host.chunker('llamaindex:SentenceSplitter').fingerprint\n"
-        "host.store('llamaindex:SimpleVectorStore').fingerprint\n"
         "host.embedder('llamaindex:MockEmbedding').fingerprint\n"
         "print('llama_index.core' in sys.modules)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "False" == done.stdout.strip()
-
-
-BARE = """
-from typing import Any
-from llama_index.core.vector_stores.types import BasePydanticVectorStore, VectorStoreQueryResult
-
-NODES = {}
-
-class Bare(BasePydanticVectorStore):
-    \"\"\"A service with no more than it must have: add, delete by document, query.\"\"\"
-
-    stores_text: bool = True
-
-    @property
-    def client(self) -> Any:
-        return None
-
-    def add(self, nodes, **kwargs):
-        for node in nodes:
-            assert node.node_id not in NODES, "a service may keep both"
-            NODES[node.node_id] = node
-        return [node.node_id for node in nodes]
-
-    def delete(self, ref_doc_id, **kwargs):
-        for name in [n for n, node in NODES.items() if node.ref_doc_id == ref_doc_id]:
-            del NODES[name]
-
-    def query(self, query, **kwargs):
-        def score(node):
-            return sum(a * b for a, b in zip(node.embedding, query.query_embedding))
-        best = sorted(NODES.values(), key=score, reverse=True)[: query.similarity_top_k]
-        return VectorStoreQueryResult(nodes=best, similarities=[score(node) for node in best])
-"""
-
-
-def test_a_store_needs_no_more_than_llama_index_demands(host, module, tmp_path):
-    module("bare_store", BARE)
-    store = host.store("llamaindex:bare_store.Bare")
-    store.open(space="s", dimension=DIMENSION, directory=tmp_path)
-    store.upsert([chunk("a"), chunk("b", text="old")], unit((1,), (0, 1)))
-    store.upsert([chunk("b", text="new")], unit((0, 0, 1)))
-    store.delete(["a", "none"])
-    store.close()
-    store.open(space="s", dimension=DIMENSION, directory=tmp_path)
-
-    assert [("b", 1.0)] == store.search(unit((0, 0, 1))[0], limit=5)
-    ((chunks, _),) = list(store.scan())
-    assert ["new"] == [stored.text for stored in chunks]
-    store.drop()
-    assert [] == store.search(unit((1,))[0], limit=5)

@@ -31,7 +31,7 @@ def space(tmp_path_factory):
     folder = tmp_path_factory.mktemp("workspace")
     shutil.copytree(DATA, folder / "docs")
     (folder / "ragloom.yaml").write_text(
-        "sources: [docs]\nstore: llamaindex:SimpleVectorStore\n"
+        "sources: [docs]\nstore: sqlite\n"
         "chunker: {name: 'llamaindex:SentenceSplitter', chunk_overlap: 0, chunk_size: 200}\n"
     )
     plugins = {

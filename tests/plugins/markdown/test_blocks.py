@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
 
 import pytest
@@ -14,11 +14,11 @@ pytest.importorskip("markdown_it")
 
 from markdown_it import MarkdownIt
 
-from ragloom import Source
+from ragloom import Section, Source, Span
 from ragloom.text.chunks import line_starts
 from ragloom_markdown.blocks import children, parse
 from ragloom_markdown.loader import MarkdownLoader
-from ragloom_markdown.other import parse_plain, parse_rst
+from ragloom_markdown.other import parse_plain
 
 DATA = Path(__file__).parents[2] / "data/cases"
 CASES = [
@@ -124,7 +124,18 @@ def test_blocks_agree_with_markdown_it(text: str) -> None:
 @given(MARKDOWN)
 def test_blocks_cover_all_that_is_not_blank(text: str) -> None:
     parsed = parse(text)
-    for blocks in (parsed.blocks, parse_plain(text, prose=True).blocks, parse_rst(text).blocks):
+    lines = text.splitlines(keepends=True)
+    ends = accumulate(map(len, lines))
+    sections = [
+        Section(span=Span(end - len(line), end), level=len(line), title=line)
+        for end, line in zip(ends, lines, strict=True)
+        if line.startswith("#")
+    ]
+    for blocks in (
+        parsed.blocks,
+        parse_plain(text, prose=True).blocks,
+        parse_plain(text, sections, prose=True).blocks,
+    ):
         position = 0
         for block in blocks:
             assert not text[position : block.start].strip()
@@ -152,10 +163,3 @@ def test_blocks_cover_all_that_is_not_blank(text: str) -> None:
 )
 def test_deep_and_long_input_ends(text: str) -> None:
     assert parse(f"{text}\n\n# H\n").blocks
-
-
-def test_titles_of_restructured_text() -> None:
-    text = "====\nTop\n====\n\nIntro.\n\nOne\n---\n\na\n\nTwo\n~~~\n\n"
-    text += "==  ==\n1   2\n==  ==\n\nThree\n-----\n"
-    found = [(block.level, block.title) for block in parse_rst(text).blocks if block.level]
-    assert [(1, "Top"), (2, "One"), (3, "Two"), (2, "Three")] == found

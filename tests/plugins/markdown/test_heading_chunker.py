@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("markdown_it")
 
-from ragloom import Chunk, ConfigError, Document
+from ragloom import Chunk, ConfigError, Document, Section, Span
 from ragloom.testing.fakes import RegexCounter
 from ragloom.text.chunks import make_chunks
 from ragloom_markdown.chunker import HeadingChunker
@@ -142,5 +142,20 @@ def test_whatever_is_too_long_is_split(text: str) -> None:
 def test_other_texts_have_no_headings() -> None:
     (chunk,) = cut("import a\n# comment\nx = 1\n", media_type="text/x-python")
     assert () == chunk.headings
-    chunks = cut("Top\n===\n\nOne\n---\n\na\n", media_type="text/x-rst")
-    assert [("Top", "One")] == [chunk.headings for chunk in chunks]
+
+
+def section(text: str, title: str, level: int) -> Section:
+    start = text.index(title)
+    return Section(span=Span(start, start + len(title)), level=level, title=title)
+
+
+@pytest.mark.parametrize("media_type", ["text/markdown", "text/x-rst", "application/x-mine"])
+def test_sections_that_a_loader_hands_over_are_headings(media_type: str) -> None:
+    text = "before\n\n*Top\n\na\n\n**One\n\nb\n\n# no heading\n\n*******Deep\n\nc\n"
+    given = (section(text, "*Top", 1), section(text, "**One", 2), section(text, "*******Deep", 7))
+    chunks = cut(text, media_type=media_type, sections=given)
+    assert ["before", "*Top\n\na", text[text.index("**One") :].strip()] == texts(chunks)
+    assert [(), ("*Top",), ("*Top", "**One")] == [chunk.headings for chunk in chunks]
+    assert ["", "", "*Top"] == [chunk.context for chunk in chunks]
+    deep = cut(text, media_type=media_type, sections=given, levels=(1, 2, 6))
+    assert ("*Top", "**One", "*******Deep") == deep[-1].headings

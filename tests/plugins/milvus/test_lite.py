@@ -15,11 +15,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ragloom import StoreDamagedError, StoreError, StoreLockedError
+from ragloom import SearchableStore, StoreDamagedError, StoreError, StoreLockedError
 from ragloom.errors import ConfigError, MissingDependencyError
 from ragloom.types import Chunk, Lines, Span
 from ragloom_milvus import MilvusOptions, ragloom_stores
-from ragloom_milvus.store import MilvusStore
+from ragloom_milvus.store import MilvusLiteStore
 
 pytest.importorskip("milvus_lite", reason="milvus-lite is not installed")
 
@@ -38,8 +38,8 @@ def chunk(name: str, text: str = "some text") -> Chunk:
     )
 
 
-def opened(directory: Path, *, patience: float = 0.3) -> MilvusStore:
-    store = MilvusStore(patience=patience)
+def opened(directory: Path, *, patience: float = 0.3) -> MilvusLiteStore:
+    store = MilvusLiteStore(patience=patience)
     store.open(space="docs", dimension=DIMENSION, directory=directory)
     return store
 
@@ -75,7 +75,7 @@ def test_it_lies_in_the_given_directory_or_where_the_uri_says(tmp_path):
     assert ["store.db"] == [path.name for path in tmp_path.iterdir()]
     elsewhere = tmp_path / "elsewhere.db"
     for space in ("docs", "docs 2"):
-        store = MilvusStore(uri=str(elsewhere))
+        store = MilvusLiteStore(uri=str(elsewhere))
         store.open(space=space, dimension=DIMENSION, directory=tmp_path)
         assert store.count() == 0
         store.upsert([chunk("a")], np.ones((1, DIMENSION), dtype=np.float32))
@@ -88,15 +88,15 @@ def test_a_uri_that_is_neither_a_path_nor_a_server_is_refused(uri):
     with pytest.raises(
         ConfigError, match=r"neither a local path that ends in \.db nor the address of a"
     ):
-        MilvusStore(uri=uri)
+        MilvusLiteStore(uri=uri)
 
 
-def test_reads_go_to_the_snapshot_for_a_path_and_to_the_server_for_an_address():
+def test_a_path_only_keeps_and_an_address_searches_too():
     [provider] = ragloom_stores()
     assert ("milvus", "ragloom[milvus]") == (provider.name, provider.extra)
     lite = provider.create(MilvusOptions())
     server = provider.create(MilvusOptions(uri="http://milvus:19530", token="top:secret"))  # noqa: S106
-    assert ("snapshot", "native") == (lite.read, server.read)
+    assert [False, True] == [isinstance(one, SearchableStore) for one in (lite, server)]
     assert lite.fingerprint != server.fingerprint
     assert "secret" not in server.fingerprint
 
@@ -150,8 +150,8 @@ def test_pymilvus_reads_the_same_directory(tmp_path):
 HOLD = """
 import sys, time
 from pathlib import Path
-from ragloom_milvus.store import MilvusStore
-store = MilvusStore()
+from ragloom_milvus.store import MilvusLiteStore
+store = MilvusLiteStore()
 store.open(space="docs", dimension=8, directory=Path(sys.argv[1]))
 print("held", flush=True)
 time.sleep(float(sys.argv[2]))
@@ -192,7 +192,7 @@ def test_a_store_that_is_let_go_in_time_is_opened(tmp_path):
 
 def test_waiting_says_nothing_on_stderr(tmp_path):
     store = opened(tmp_path)
-    code = HOLD.replace("MilvusStore()", "MilvusStore(patience=0.3)")
+    code = HOLD.replace("MilvusLiteStore()", "MilvusLiteStore(patience=0.3)")
     other = python(code, str(tmp_path), "0", stderr=subprocess.PIPE)
     _, stderr = other.communicate()
     assert stderr.splitlines()[-1].startswith("ragloom.errors.StoreLockedError: the store ")
@@ -215,7 +215,7 @@ def test_a_failed_opening_lets_go(tmp_path):
     fill(tmp_path, 1)
     for _ in range(2):
         with pytest.raises(StoreError, match="vectors of 8 numbers"):
-            MilvusStore(patience=0).open(space="docs", dimension=3, directory=tmp_path)
+            MilvusLiteStore(patience=0).open(space="docs", dimension=3, directory=tmp_path)
     assert len(ids(tmp_path)) == 1
 
 
@@ -226,9 +226,9 @@ import os, signal, sys
 from pathlib import Path
 import numpy as np
 from ragloom.types import Chunk, Lines, Span
-from ragloom_milvus.store import MilvusStore
+from ragloom_milvus.store import MilvusLiteStore
 directory, count, end = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
-store = MilvusStore()
+store = MilvusLiteStore()
 store.open(space="docs", dimension=8, directory=directory)
 vectors = np.random.default_rng(0).standard_normal((count, 8), dtype=np.float32)
 chunks = [
@@ -406,7 +406,8 @@ def test_the_plugin_itself_loads_nothing_heavy_and_milvus_lite_not_pymilvus(tmp_
 )
 def test_a_missing_package_is_named_with_its_pip_line(monkeypatch, tmp_path, module, uri, package):
     monkeypatch.setitem(sys.modules, module, None)
-    store = MilvusStore(uri=uri)
+    [provider] = ragloom_stores()
+    store = provider.create(MilvusOptions(uri=uri))
     with pytest.raises(MissingDependencyError) as error:
         store.open(space="docs", dimension=8, directory=tmp_path)
     assert (package, "ragloom[milvus]") == (error.value.package, error.value.extra)

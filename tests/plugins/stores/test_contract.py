@@ -5,16 +5,16 @@ from functools import partial
 import pytest
 
 import ragloom_local
-from ragloom.testing import StoreAgreement, StoreContract
+from ragloom.testing import SearchableStoreContract, StoreAgreement, StoreContract
 from ragloom_local.file import FileStore
 from ragloom_local.memory import MemoryStore
 from ragloom_local.sqlite import SqliteStore
 
 
-def milvus(uri=""):
-    from ragloom_milvus.store import MilvusStore
+def server(uri):
+    from ragloom_milvus.store import MilvusServerStore
 
-    return partial(MilvusStore, uri=uri, patience=0.5)
+    return partial(MilvusServerStore, uri=uri)
 
 
 class InMemory:
@@ -43,7 +43,9 @@ class InMilvusLite:
     @pytest.fixture
     def make_store(self):
         pytest.importorskip("milvus_lite", reason="milvus-lite is not installed")
-        return milvus()
+        from ragloom_milvus.store import MilvusLiteStore
+
+        return partial(MilvusLiteStore, patience=0.5)
 
 
 class OnAServer:
@@ -80,17 +82,17 @@ class TestMilvusLite(InMilvusLite, StoreContract):
 
 
 @pytest.mark.server
-class TestMilvusLiteServer(OnAServer, StoreContract):
+class TestMilvusLiteServer(OnAServer, SearchableStoreContract):
     @pytest.fixture
     def make_store(self, milvus_lite_server):
-        return milvus(milvus_lite_server)
+        return server(milvus_lite_server)
 
 
 @pytest.mark.server
-class TestMilvusServer(OnAServer, StoreContract):
+class TestMilvusServer(OnAServer, SearchableStoreContract):
     @pytest.fixture
     def make_store(self, milvus_server):
-        return milvus(milvus_server)
+        return server(milvus_server)
 
 
 class TestMemoryAgrees(InMemory, StoreAgreement):

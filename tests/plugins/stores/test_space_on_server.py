@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from ragloom import PluginHost, Space, Workspace
+from ragloom import PluginHost, SearchableStore, Space, Workspace
 from ragloom.config import Component, Settings, SpaceSettings
 from ragloom.indexing.store_sync import answers_for
 from ragloom.stores.filters import parse_condition
@@ -71,7 +71,7 @@ def test_the_server_answers_as_the_snapshot_does(open_space, request, server, tm
 
     with open_space("milvus", **options) as space:
         assert space.index().embedded == len(local.snapshot())
-        assert space.store.read == "native"
+        assert isinstance(space.store, SearchableStore)
         found = space.search(QUERY, min_relevance=0.0, top_k=8).hits
         assert [hit.chunk.id for hit in found] == [hit.chunk.id for hit in expected]
         narrowed = space.search(QUERY, min_relevance=0.0, top_k=8, where=where).hits

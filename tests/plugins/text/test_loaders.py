@@ -16,7 +16,8 @@ from ragloom import Loader, Source, SourceError
 from ragloom_text.html import HtmlLoader
 from ragloom_text.notebook import NotebookLoader
 from ragloom_text.pdf import PdfLoader
-from ragloom_text.plain import CodeLoader, RstLoader, TextLoader, language_of
+from ragloom_text.plain import CodeLoader, TextLoader, language_of
+from ragloom_text.rst import RstLoader
 
 
 def source(name: str) -> Source:
@@ -51,6 +52,16 @@ def test_text_keeps_its_bytes() -> None:
         document.modified,
     )
     assert "text/x-rst" == RstLoader().load(source("a.rst"), b"A\n=\n").media_type
+
+
+def test_restructured_text_hands_over_its_titles() -> None:
+    text = "====\nTop\n====\n\nIntro.\n\nOne\n---\n\na\n\nTwo\n~~~\n\n"
+    text += "==  ==\n1   2\n==  ==\n\nThree\n-----\n"
+    sections = RstLoader().load(source("a.rst"), text.encode()).sections
+    found = [(one.level, one.title) for one in sections]
+    assert [(1, "Top"), (2, "One"), (3, "Two"), (2, "Three")] == found
+    spans = [text[slice(*one.span)] for one in sections]
+    assert ["====\nTop\n====\n", "One\n---\n", "Two\n~~~\n", "Three\n-----\n"] == spans
 
 
 def test_code_knows_its_language() -> None:

@@ -6,9 +6,9 @@ import uuid
 
 from declaring import declare
 
-from ragloom import SourceError
+from ragloom import Section, SourceError, Span
 from ragloom.testing import LoaderContract
-from ragloom.text.decoding import read_document
+from ragloom.text import read_document
 
 MUTANTS = []
 
@@ -30,7 +30,10 @@ class Plain:
     def load(self, source, content):
         document = read_document(source, content, media_type="text/plain")
         title = document.text.partition("\n")[0]
-        return self.change(dataclasses.replace(document, metadata={"title": title}))
+        sections = (Section(span=Span(0, len(title)), level=1, title=title.strip()),)
+        sections = sections if title.strip() and title.isprintable() else ()
+        made = dataclasses.replace(document, metadata={"title": title}, sections=sections)
+        return self.change(made)
 
     def change(self, document):
         return document
@@ -128,6 +131,28 @@ class Recurses(Plain):
 
     def nest(self, depth):
         return depth and 1 + self.nest(depth - 1)
+
+
+@breaks("test_sections_are_headings_in_the_text")
+class CountsThePrefix(Plain):
+    def change(self, document):
+        moved = [
+            dataclasses.replace(one, span=Span(one.span.start + 999, one.span.end + 999))
+            for one in document.sections
+        ]
+        return dataclasses.replace(document, sections=tuple(moved))
+
+
+@breaks("test_sections_are_headings_in_the_text")
+class LevelsFromZero(Plain):
+    def change(self, document):
+        sections = tuple(dataclasses.replace(one, level=0) for one in document.sections)
+        return dataclasses.replace(document, sections=sections)
+
+
+@breaks("test_the_chunker_it_names_has_a_name")
+class HoldsAChunker(Plain):
+    chunker = object()
 
 
 @breaks("test_metadata_is_json")

@@ -25,7 +25,7 @@ class Options:
 
 
 def make(options):
-    from ragloom.context.citations import TextFormatter
+    from ragloom.context import TextFormatter
 
     return TextFormatter()
 
@@ -85,8 +85,20 @@ breaks("test_its_names_are_free", "name_taken", old='name="NAME"', new='name="ma
 breaks(
     "test_it_imports_only_public_names",
     "private_import",
-    old="    from ragloom.context.citations",
-    new="    import ragloom.plugin.registry\n    from ragloom.context.citations",
+    old="    from ragloom.context",
+    new="    import ragloom.plugin.registry\n    from ragloom.context",
+)
+breaks(
+    "test_it_imports_only_public_names",
+    "module_of_a_kit",
+    old="    from ragloom.context",
+    new="    from ragloom.context.citations",
+)
+breaks(
+    "test_it_imports_only_public_names",
+    "module_as_a_name",
+    old="    from ragloom.context import",
+    new="    from ragloom.context import packing,",
 )
 breaks("test_parts_have_a_summary_of_one_line", "two_lines", old='"one line"', new='"one\\ntwo"')
 breaks("test_names_are_plain", "odd_name", old='name="NAME"', new='name="Odd Name"')

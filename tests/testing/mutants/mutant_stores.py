@@ -1,7 +1,6 @@
 """Stores that break one rule each."""
 
 import dataclasses
-import fnmatch
 import os
 import uuid
 
@@ -9,10 +8,7 @@ import numpy as np
 from declaring import declare
 
 from ragloom import StoreError
-from ragloom.stores.filters import as_folder, matches
-from ragloom.stores.records import cosines, nearest
 from ragloom.testing import StoreContract
-from ragloom.types import Condition
 from ragloom_local.file import FileStore
 
 MUTANTS = []
@@ -26,37 +22,12 @@ def breaks(rule):
     return register
 
 
-def with_values(where, change):
-    return [
-        dataclasses.replace(one, value=change(one.value)) if isinstance(one.value, str) else one
-        for one in where
-    ]
-
-
-class Filtering(FileStore):
-    """Finds by looking at every chunk; a mutant says what passes."""
-
-    def passes(self, chunk, condition):
-        return matches(chunk.uri, chunk.metadata, [condition])
-
-    def search(self, vector, *, limit, where=()):
-        if not where:
-            return super().search(vector, limit=limit)
-        rows = [
-            (chunk.id, row)
-            for chunks, vectors in self.scan()
-            for chunk, row in zip(chunks, vectors, strict=True)
-            if self.together(self.passes(chunk, one) for one in where)
-        ]
-        matrix = np.array([row for _, row in rows], dtype=np.float32).reshape(len(rows), 4)
-        return nearest([name for name, _ in rows], cosines(matrix, vector), limit=limit)
-
-    together = staticmethod(all)
-
-
-@breaks("test_has_every_method_of_the_protocol")
-class ReadsBoth(FileStore):
-    read = "both"
+@breaks("test_an_empty_store_counts_and_scans_nothing")
+class FailsWhereNothingIs(FileStore):
+    def scan(self, *, batch_size=1000):
+        if not self.count():
+            raise IndexError("no chunks")
+        yield from super().scan(batch_size=batch_size)
 
 
 @breaks("test_fingerprint_names_the_place")
@@ -64,41 +35,6 @@ class FingerprintByChance(FileStore):
     def __init__(self):
         super().__init__()
         self.fingerprint = uuid.uuid4().hex
-
-
-@breaks("test_an_empty_store_counts_scans_and_finds_nothing")
-class FailsWhereNothingIs(FileStore):
-    def search(self, vector, *, limit, where=()):
-        if not self.count():
-            raise IndexError("no vectors")
-        return super().search(vector, limit=limit, where=where)
-
-
-@breaks("test_limits")
-class ZeroIsNoLimit(FileStore):
-    def search(self, vector, *, limit, where=()):
-        return super().search(vector, limit=limit if limit > 0 else 1000, where=where)
-
-
-@breaks("test_scores_are_cosines_and_higher_is_better")
-class ScoresFromZeroToOne(FileStore):
-    def search(self, vector, *, limit, where=()):
-        found = super().search(vector, limit=limit, where=where)
-        return [(name, (1 + cosine) / 2) for name, cosine in found]
-
-
-@breaks("test_scores_are_cosines_and_higher_is_better")
-class ScoresOfNumpy(FileStore):
-    def search(self, vector, *, limit, where=()):
-        found = super().search(vector, limit=limit, where=where)
-        return [(name, np.float32(cosine)) for name, cosine in found]
-
-
-@breaks("test_ties_break_by_id_also_at_the_limit")
-class TiesByWriting(FileStore):
-    def search(self, vector, *, limit, where=()):
-        found = super().search(vector, limit=1000, where=where)
-        return sorted(found, key=lambda row: (row[1], row[0]), reverse=True)[: max(limit, 0)]
 
 
 @breaks("test_vectors_that_are_not_finite_are_refused")
@@ -233,18 +169,17 @@ class KnowsItsIds(FileStore):
 
 
 @breaks("test_what_was_deleted_is_gone_and_can_come_back")
-class CachesSearches(FileStore):
-    def upsert(self, chunks, vectors):
-        self.cache = {}
-        super().upsert(chunks, vectors)
+class MarksWhatIsDeleted(FileStore):
+    deleted = frozenset()
 
-    def search(self, vector, *, limit, where=()):
-        if not hasattr(self, "cache"):
-            return super().search(vector, limit=limit, where=where)
-        key = (vector.tobytes(), limit, repr(where))
-        if key not in self.cache:
-            self.cache[key] = super().search(vector, limit=limit, where=where)
-        return self.cache[key]
+    def delete(self, ids):
+        super().delete(ids)
+        self.deleted |= set(ids)
+
+    def scan(self, *, batch_size=1000):
+        for chunks, vectors in super().scan(batch_size=batch_size):
+            rows = [row for row, one in enumerate(chunks) if one.id not in self.deleted]
+            yield [chunks[row] for row in rows], vectors[rows]
 
 
 @breaks("test_reopened_it_is_the_same")
@@ -299,118 +234,6 @@ class DropsEverything(Neighbouring):
         super().drop()
         if self.neighbour:
             self.neighbour.drop()
-
-
-@breaks("test_filters_take_quotes_and_backslashes_literally")
-class LosesBackslashes(FileStore):
-    def search(self, vector, *, limit, where=()):
-        where = with_values(where, lambda value: value.replace("\\", ""))
-        return super().search(vector, limit=limit, where=where)
-
-
-@breaks("test_filters_take_wildcards_literally")
-class FiltersByLike(Filtering):
-    def passes(self, chunk, condition):
-        held = chunk.metadata.get(condition.field)
-        if condition.operator == ":" and isinstance(held, str) and "%" in str(condition.value):
-            return fnmatch.fnmatch(held, condition.value.replace("%", "*"))
-        return super().passes(chunk, condition)
-
-
-@breaks("test_filters_take_every_script")
-class FiltersInAscii(FileStore):
-    def search(self, vector, *, limit, where=()):
-        where = with_values(where, lambda value: value.encode("ascii", "ignore").decode())
-        return super().search(vector, limit=limit, where=where)
-
-
-@breaks("test_filters_cannot_break_out_of_their_value")
-class FiltersByText(Filtering):
-    def passes(self, chunk, condition):
-        return " OR " in str(condition.value) or super().passes(chunk, condition)
-
-
-@breaks("test_filters_compare_as_the_metadata_says")
-class GuessesNumbers(FileStore):
-    def search(self, vector, *, limit, where=()):
-        where = [
-            dataclasses.replace(one, value=int(one.value))
-            if isinstance(one.value, str) and one.value.isdigit() and one.operator == "="
-            else one
-            for one in where
-        ]
-        return super().search(vector, limit=limit, where=where)
-
-
-@breaks("test_filters_with_typed_values_are_strict")
-class ValuesAsText(FileStore):
-    def search(self, vector, *, limit, where=()):
-        where = [Condition(field=w.field, operator=w.operator, value=str(w.value)) for w in where]
-        return super().search(vector, limit=limit, where=where)
-
-
-@breaks("test_filters_look_into_lists")
-class FirstOfAList(Filtering):
-    def passes(self, chunk, condition):
-        held = chunk.metadata.get(condition.field)
-        if condition.field == "tags" and isinstance(held, list):
-            return matches(chunk.uri, {"tags": held[:1]}, [condition])
-        return super().passes(chunk, condition)
-
-
-@breaks("test_filters_look_up_dotted_fields")
-class FlatFields(Filtering):
-    def passes(self, chunk, condition):
-        if "." in condition.field and condition.field not in chunk.metadata:
-            return condition.operator == "!="
-        return super().passes(chunk, condition)
-
-
-@breaks("test_filters_on_missing_fields")
-class UnknownColumns(Filtering):
-    def passes(self, chunk, condition):
-        return condition.field != "missing" and super().passes(chunk, condition)
-
-
-@breaks("test_filters_on_paths")
-class TakesDotsLiterally(Filtering):
-    def passes(self, chunk, condition):
-        if condition.operator == "under" and str(condition.value).startswith("./"):
-            return chunk.uri.startswith(condition.value)
-        return super().passes(chunk, condition)
-
-
-@breaks("test_a_folder_does_not_match_its_neighbour")
-class FoldersByPrefix(Filtering):
-    def passes(self, chunk, condition):
-        if condition.field == "path" and condition.operator == "under":
-            return chunk.uri.startswith(as_folder(str(condition.value)))
-        return super().passes(chunk, condition)
-
-
-@breaks("test_every_condition_must_pass")
-class AnyConditionPasses(Filtering):
-    together = staticmethod(any)
-
-
-@breaks("test_limits_count_what_passes_the_filter")
-class CutsBeforeFiltering(FileStore):
-    def search(self, vector, *, limit, where=()):
-        found = super().search(vector, limit=limit, where=where)
-        if self.count() > 100:
-            return found
-        near = {name for name, _ in super().search(vector, limit=limit)}
-        return [row for row in found if row[0] in near]
-
-
-@breaks("test_a_filter_that_almost_nothing_passes_is_answered_in_full")
-class HundredCandidates(FileStore):
-    def search(self, vector, *, limit, where=()):
-        found = super().search(vector, limit=limit, where=where)
-        if not where:
-            return found
-        near = {name for name, _ in super().search(vector, limit=100)}
-        return [row for row in found if row[0] in near]
 
 
 declare(

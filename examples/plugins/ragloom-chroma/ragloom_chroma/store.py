@@ -1,7 +1,7 @@
 """Chunks in Chroma: a collection a space, each chunk whole as JSON beside its vector.
 
-Chroma's own index is approximate and knows neither ragloom's conditions nor its order, so searches of
-this store look at every vector. Ragloom searches its snapshot; this store is what it is made from.
+Chroma's own index is approximate and knows neither ragloom's conditions nor its order, so this store only
+keeps: ragloom searches its snapshot, which is made from it.
 """
 
 from __future__ import annotations
@@ -12,23 +12,15 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import chromadb
 import numpy as np
 from chromadb.config import Settings
 from chromadb.errors import ChromaError
-from ragloom import Chunk, Condition, Embeddings, StoreDamagedError, StoreError
-from ragloom.stores.filters import matches
-from ragloom.stores.records import (
-    check_records,
-    chunk_from_record,
-    chunk_to_record,
-    cosines,
-    dump_json,
-    nearest,
-)
+from ragloom import Chunk, Embeddings, StoreDamagedError, StoreError
+from ragloom.stores import check_records, chunk_from_record, chunk_to_record, dump_json
 
 from ragloom_chroma import ChromaOptions
 
@@ -41,8 +33,6 @@ _PAGE = 500
 
 class ChromaStore:
     """Keeps each space in a collection of Chroma."""
-
-    read: Literal["snapshot", "native"] = "snapshot"
 
     def __init__(self, options: ChromaOptions | None = None) -> None:
         self._options = options or ChromaOptions()
@@ -129,18 +119,6 @@ class ChromaStore:
             names = sorted(collection.get(include=[])["ids"])
         for start in range(0, len(names), batch_size):
             yield self._page(names[start : start + batch_size])
-
-    def search(
-        self, vector: Embeddings, *, limit: int, where: Sequence[Condition] = ()
-    ) -> Sequence[tuple[str, float]]:
-        """The nearest chunks and their cosine, exactly; ties by id."""
-        names: list[str] = []
-        similar = [np.zeros(0, dtype=np.float32)]
-        for chunks, vectors in self.scan():
-            kept = [row for row, one in enumerate(chunks) if matches(one.uri, one.metadata, where)]
-            names += [chunks[row].id for row in kept]
-            similar.append(cosines(vectors[kept], vector))
-        return nearest(names, np.concatenate(similar), limit=limit)
 
     def drop(self) -> None:
         """Remove this space's chunks."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 from ragloom import Calibration, ConfigError, Embeddings, ModelError, TokenCounter
-from ragloom.text.tokens import counter
+from ragloom.text import counter
 
 from ragloom_openai import OpenAIOptions
 from ragloom_openai.requests import Service

@@ -5,7 +5,7 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from ragloom.testing.fakes import HashingEmbedder, HashingOptions
+from ragloom.testing import HashingEmbedder, HashingOptions
 
 KEY = "a key for tests"
 MOST_TEXTS = 4

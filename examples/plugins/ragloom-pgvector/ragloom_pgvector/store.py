@@ -12,14 +12,13 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import psycopg
 from psycopg import sql
 from ragloom import Chunk, Condition, Embeddings, StoreDamagedError, StoreError
-from ragloom.stores.filters import matches
-from ragloom.stores.records import check_records, chunk_from_record, chunk_to_record, dump_json
+from ragloom.stores import check_records, chunk_from_record, chunk_to_record, dump_json, matches
 
 from ragloom_pgvector import PgvectorOptions
 
@@ -27,9 +26,7 @@ _BATCH = 200
 
 
 class PgvectorStore:
-    """Keeps each space in a table of PostgreSQL."""
-
-    read: Literal["snapshot", "native"] = "native"
+    """Keeps each space in a table of PostgreSQL, and answers searches there."""
 
     def __init__(self, options: PgvectorOptions | None = None) -> None:
         self._options = options or PgvectorOptions()

@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 from ragloom import StoreError
-from ragloom.testing import PluginContract, StoreAgreement, StoreContract
+from ragloom.testing import PluginContract, SearchableStoreContract, StoreAgreement
 
 from ragloom_pgvector import PgvectorOptions
 from ragloom_pgvector.store import PgvectorStore
@@ -16,7 +16,7 @@ class TestPlugin(PluginContract):
         return "ragloom_pgvector"
 
 
-class TestStore(StoreContract):
+class TestStore(SearchableStoreContract):
     remote = True
 
     @pytest.fixture

@@ -30,9 +30,9 @@ class QdrantOptions:
 
 
 def _create(options: QdrantOptions) -> Store:
-    from ragloom_qdrant.store import QdrantStore
+    from ragloom_qdrant.store import QdrantServerStore, QdrantStore
 
-    return QdrantStore(options)
+    return QdrantServerStore(options) if options.url else QdrantStore(options)
 
 
 @hookimpl

@@ -15,7 +15,7 @@ import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from qdrant_client import QdrantClient, models
@@ -28,8 +28,7 @@ from ragloom import (
     StoreError,
     StoreLockedError,
 )
-from ragloom.stores.filters import matches
-from ragloom.stores.records import check_records, chunk_from_record, chunk_to_record, dump_json
+from ragloom.stores import check_records, chunk_from_record, chunk_to_record, dump_json, matches
 
 from ragloom_qdrant import QdrantOptions
 
@@ -38,11 +37,10 @@ _NAMESPACE = uuid.UUID("7d3b2c56-6f0e-4c63-9d0e-0a4b6a6f2f11")
 
 
 class QdrantStore:
-    """Keeps each space in a collection of Qdrant."""
+    """Keeps each space in a collection of Qdrant; searches go to ragloom's snapshot."""
 
     def __init__(self, options: QdrantOptions | None = None) -> None:
         self._options = options or QdrantOptions()
-        self.read: Literal["snapshot", "native"] = "native" if self._options.url else "snapshot"
         place = self._options.url or self._options.path
         self.fingerprint = f"qdrant:{place}:{self._options.collection}"
         self._client: QdrantClient | None = None
@@ -125,37 +123,6 @@ class QdrantStore:
             chunks = [_chunk(one.payload) for one in ordered]
             yield chunks, vectors.reshape(len(ordered), self._dimension)
 
-    def search(
-        self, vector: Embeddings, *, limit: int, where: Sequence[Condition] = ()
-    ) -> Sequence[tuple[str, float]]:
-        """The nearest chunks and their cosine, exactly; ties by id."""
-        total = self.count()
-        exact = (
-            models.SearchParams(exact=True) if self._options.url else None
-        )  # a folder's always is
-        wanted = 2 * max(limit, 0) + 8
-        while limit > 0 and total:
-            with self._reporting():
-                points = self._opened.query_points(
-                    self._collection,
-                    query=vector.tolist(),
-                    limit=min(wanted, total),
-                    with_payload=True,
-                    search_params=exact,
-                ).points
-            found = [
-                (chunk.id, float(np.clip(point.score, -1, 1)))
-                for point in points
-                if matches((chunk := _chunk(point.payload)).uri, chunk.metadata, where)
-            ]
-            found.sort(key=lambda row: (-row[1], row[0]))
-            # Enough passed, and whatever ties with the last place has been seen.
-            enough = len(found) >= limit and points[-1].score < found[limit - 1][1]
-            if enough or len(points) >= total:
-                return found[:limit]
-            wanted *= 4
-        return []
-
     def drop(self) -> None:
         """Remove this space's chunks."""
         self.delete(self._names())
@@ -209,6 +176,38 @@ class QdrantStore:
             if "already accessed" in str(error):
                 raise StoreLockedError(f"another process holds Qdrant's folder: {error}") from error
             raise StoreError(f"Qdrant failed: {error}") from error
+
+
+class QdrantServerStore(QdrantStore):
+    """A store on a server, which answers searches, too."""
+
+    def search(
+        self, vector: Embeddings, *, limit: int, where: Sequence[Condition] = ()
+    ) -> Sequence[tuple[str, float]]:
+        """The nearest chunks and their cosine, exactly; ties by id."""
+        total = self.count()
+        wanted = 2 * max(limit, 0) + 8
+        while limit > 0 and total:
+            with self._reporting():
+                points = self._opened.query_points(
+                    self._collection,
+                    query=vector.tolist(),
+                    limit=min(wanted, total),
+                    with_payload=True,
+                    search_params=models.SearchParams(exact=True),
+                ).points
+            found = [
+                (chunk.id, float(np.clip(point.score, -1, 1)))
+                for point in points
+                if matches((chunk := _chunk(point.payload)).uri, chunk.metadata, where)
+            ]
+            found.sort(key=lambda row: (-row[1], row[0]))
+            # Enough passed, and whatever ties with the last place has been seen.
+            enough = len(found) >= limit and points[-1].score < found[limit - 1][1]
+            if enough or len(points) >= total:
+                return found[:limit]
+            wanted *= 4
+        return []
 
 
 def _point(name: str) -> str:

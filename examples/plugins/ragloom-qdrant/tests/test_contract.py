@@ -3,11 +3,12 @@
 from functools import partial
 
 import pytest
-from ragloom import StoreError
-from ragloom.testing import PluginContract, StoreAgreement, StoreContract
+from ragloom import PluginHost, SearchableStore, StoreError
+from ragloom.testing import PluginContract, SearchableStoreContract, StoreAgreement, StoreContract
 
+import ragloom_qdrant
 from ragloom_qdrant import QdrantOptions
-from ragloom_qdrant.store import QdrantStore
+from ragloom_qdrant.store import QdrantServerStore, QdrantStore
 
 
 class TestPlugin(PluginContract):
@@ -28,12 +29,12 @@ class TestEmbeddedAgrees(StoreAgreement):
         return QdrantStore
 
 
-class TestServer(StoreContract):
+class TestServer(SearchableStoreContract):
     remote = True
 
     @pytest.fixture
     def make_store(self, server):
-        return partial(QdrantStore, QdrantOptions(url=server))
+        return partial(QdrantServerStore, QdrantOptions(url=server))
 
 
 class TestServerAgrees(StoreAgreement):
@@ -41,15 +42,16 @@ class TestServerAgrees(StoreAgreement):
 
     @pytest.fixture
     def make_store(self, server):
-        return partial(QdrantStore, QdrantOptions(url=server))
+        return partial(QdrantServerStore, QdrantOptions(url=server))
 
 
 def test_a_server_is_searched_and_a_folder_is_not():
-    assert QdrantStore(QdrantOptions(url="http://127.0.0.1:9")).read == "native"
-    assert QdrantStore().read == "snapshot"
+    host = PluginHost({"qdrant": ragloom_qdrant})
+    assert isinstance(host.store("qdrant", {"url": "http://127.0.0.1:9"}), SearchableStore)
+    assert not isinstance(host.store("qdrant"), SearchableStore)
 
 
 def test_a_server_that_does_not_answer_is_a_store_error(tmp_path):
-    store = QdrantStore(QdrantOptions(url="http://127.0.0.1:9", timeout=2))
+    store = QdrantServerStore(QdrantOptions(url="http://127.0.0.1:9", timeout=2))
     with pytest.raises(StoreError):
         store.open(space="docs", dimension=4, directory=tmp_path)

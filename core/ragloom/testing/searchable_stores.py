@@ -1,24 +1,24 @@
-"""What every store promises about conditions: they mean what ``ragloom.stores.filters`` says, exactly."""
+"""What every store that searches promises: exact cosines, and conditions as ``matches`` means them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+import copy
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
 
 import numpy as np
 import pytest
 
-from ragloom.protocols import Store
+from ragloom.errors import StoreError
+from ragloom.protocols import Embeddings, SearchableStore, Store
 from ragloom.stores.filters import matches, parse_condition
-from ragloom.testing.contract import Contract
 from ragloom.testing.samples import chunk, unit
-from ragloom.testing.store_keeping import names
+from ragloom.testing.store_fixtures import OpenStore, StoreFixtures
+from ragloom.testing.stores import StoreContract
 from ragloom.types import Condition, Metadata
 
-if TYPE_CHECKING:
-    from ragloom.testing.stores import OpenStore
-
-__all__ = ["FilterRules"]
+__all__ = ["SearchRules", "SearchableStoreContract"]
 
 FILTERED: Final[Mapping[str, tuple[str, Metadata]]] = {
     "quote": ("notes/it's.md", {"title": "it's"}),
@@ -112,8 +112,92 @@ PAIRS: Final = (
 )
 
 
-class FilterRules(Contract, contract=True):
-    """The part of the store contract that is about conditions."""
+class SearchRules(StoreFixtures, contract=True):
+    """What :class:`SearchableStoreContract` adds to :class:`~ragloom.testing.StoreContract`."""
+
+    def test_has_search(self, make_store: Callable[[], Store]) -> None:
+        """A store with all of ``ragloom.SearchableStore`` is asked instead of the snapshot."""
+        assert isinstance(make_store(), SearchableStore)
+
+    def test_an_empty_store_finds_nothing(self, open_store: OpenStore) -> None:
+        """Nothing is found before the first upsert; a closed store raises ``StoreError``."""
+        store = open_store()
+        assert names(store, unit((1,))[0], 5) == []
+        store.close()
+        with pytest.raises(StoreError):
+            names(store, unit((1,))[0], 1)
+
+    @pytest.mark.parametrize(
+        ("limit", "expected"), [(0, []), (-1, []), (1, ["a"]), (9, ["a", "b"])]
+    )
+    def test_limits(self, open_store: OpenStore, limit: int, expected: list[str]) -> None:
+        """``limit`` chunks at the most: none for 0 and less, and all of them where it is larger.
+
+        Look at what the database says to a limit of 0: some take it for no limit, some refuse it.
+        """
+        store = open_store()
+        store.upsert([chunk("b"), chunk("a")], unit((1, 1), (1,)))
+        assert names(store, unit((1,))[0], limit) == expected
+
+    def test_scores_are_cosines_and_higher_is_better(self, open_store: OpenStore) -> None:
+        """+1 for the same direction, 0 for orthogonal, -1 for opposite, as Python floats.
+
+        Look at whether the database gives a distance (0 for the same) instead of a similarity.
+        """
+        store = open_store()
+        store.upsert(
+            [chunk("opposite"), chunk("orthogonal"), chunk("same"), chunk("half")],
+            unit((-1,), (0, 1), (1,), (1, math.sqrt(3))),
+        )
+        assert isinstance(store, SearchableStore)
+        found = list(store.search(unit((1,))[0], limit=4))
+        assert [name for name, _ in found] == ["same", "half", "orthogonal", "opposite"]
+        assert [cosine for _, cosine in found] == pytest.approx([1, 0.5, 0, -1], abs=1e-5)
+        assert {(type(name), type(cosine)) for name, cosine in found} == {(str, float)}
+
+    def test_ties_break_by_id_also_at_the_limit(self, open_store: OpenStore) -> None:
+        """Equal scores come in the order of the ids, and the limit keeps the first of them.
+
+        Look at whether the database cuts at ``limit`` before the ids have their say: ask it for
+        everything that ties with the last place, or sort in it by score and id.
+        """
+        store = open_store()
+        ids = [f"{number:03d}" for number in range(120)]
+        shuffled = [ids[(number * 7) % 120] for number in range(120)]
+        store.upsert([chunk(name) for name in shuffled], unit(*[(1,)] * 120))
+        store.upsert([chunk("best")], unit((1, 0.0, 0.1)))
+        query = unit((1, 0, 0.1))[0]
+        assert names(store, query, 5) == ["best", *ids[:4]]
+        assert names(store, query, 500) == ["best", *ids]
+
+    def test_searches_follow_every_write(self, open_store: OpenStore, space: str) -> None:
+        """What was written is found, and what was deleted or dropped is not, at once.
+
+        Look for caches, for indexes that are late, and at whether a search sees other spaces.
+        """
+        store = open_store()
+        store.upsert([chunk("a"), chunk("b")], unit((1,), (1, 1)))
+        assert names(store, unit((1,))[0]) == ["a", "b"]
+        store.delete(["a"])
+        assert names(store, unit((1,))[0]) == ["b"]
+        store.upsert([chunk("a", text="again"), chunk("b")], unit((1, 1), (1,)))
+        assert names(store, unit((1,))[0]) == ["b", "a"]
+        store.close()
+        other = open_store(space=f"{space}!")
+        other.upsert([chunk("c")], unit((1,)))
+        assert names(other, unit((1,))[0]) == ["c"]
+        other.drop()
+        other.upsert([chunk("d")], unit((1,)))
+        assert names(other, unit((1,))[0]) == ["d"]
+
+    def test_a_search_does_not_change_what_it_is_given(self, open_store: OpenStore) -> None:
+        """Query and conditions stay as they were: look for a query that is normalised in place."""
+        store = open_store()
+        store.upsert([chunk("a", metadata={"tags": ["x"]})], unit((1,)))
+        query, where = unit((1, 2))[0] * 2, [parse_condition("tags:x")]
+        before = copy.deepcopy((query.tolist(), where))
+        assert names(store, query, 3, *where) == ["a"]
+        assert (query.tolist(), where) == before
 
     @pytest.fixture
     def filtered(self, open_store: OpenStore) -> Store:
@@ -209,6 +293,16 @@ class FilterRules(Contract, contract=True):
         )
         found = names(store, unit((1,))[0], 3, parse_condition("k=yes"))
         assert found == ["0099", "0199", "0299"]
+
+
+class SearchableStoreContract(SearchRules, StoreContract, contract=True):
+    """Every store that searches passes these tests, and those of ``StoreContract``."""
+
+
+def names(store: Store, vector: Embeddings, limit: int = 10, *where: Condition) -> list[str]:
+    """The ids that a search finds, best first."""
+    assert isinstance(store, SearchableStore)
+    return [name for name, _ in store.search(vector, limit=limit, where=where)]
 
 
 def _agrees(store: Store, where: Sequence[Condition]) -> None:
