@@ -80,6 +80,7 @@ class TestMilvusLite(InMilvusLite, StoreContract):
 
 
 @pytest.mark.server
+@pytest.mark.xdist_group("milvus")
 class TestMilvusLiteServer(OnAServer, StoreContract):
     @pytest.fixture
     def make_store(self, milvus_lite_server):
@@ -87,6 +88,7 @@ class TestMilvusLiteServer(OnAServer, StoreContract):
 
 
 @pytest.mark.server
+@pytest.mark.xdist_group("milvus")
 class TestMilvusServer(OnAServer, StoreContract):
     @pytest.fixture
     def make_store(self, milvus_server):
