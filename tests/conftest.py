@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 import pytest
+from filelock import FileLock
 
 try:
     from hypothesis import HealthCheck, settings
@@ -27,6 +29,7 @@ else:
 pytest_plugins = ["ragloom.testing.fixtures"]
 
 BuildWheel: TypeAlias = Callable[[Path, Path], None]
+RunPytest: TypeAlias = Callable[..., subprocess.CompletedProcess[str]]
 
 ROOT = Path(__file__).parents[1]
 
@@ -35,6 +38,30 @@ ROOT = Path(__file__).parents[1]
 def root() -> Path:
     """The repository."""
     return ROOT
+
+
+@pytest.fixture(scope="session")
+def run_pytest() -> RunPytest:
+    """Run pytest in a process of its own, with no third-party plugin but hypothesis's."""
+
+    def run(
+        *arguments: str, cwd: Path, python: str | Path = sys.executable
+    ) -> subprocess.CompletedProcess[str]:
+        dropped = {"PYTHONPATH", "PYTEST_ADDOPTS", "PYTEST_CURRENT_TEST"}
+        kept = {key: value for key, value in os.environ.items() if key not in dropped}
+        plugins = ("no:cacheprovider", "_hypothesis_pytestplugin")
+        return subprocess.run(
+            [python, "-m", "pytest", *(f"-p{name}" for name in plugins), *arguments],
+            cwd=cwd,
+            env={**kept, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+            check=False,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+        )
+
+    return run
 
 
 @pytest.fixture(scope="session")
@@ -50,8 +77,11 @@ def build_wheel() -> BuildWheel:
 
 @pytest.fixture(scope="session")
 def wheel(build_wheel: BuildWheel, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel of ragloom, built once a session."""
-    folder = tmp_path_factory.mktemp("wheel")
-    build_wheel(ROOT, folder)
+    """The wheel of ragloom, built once a session by whichever worker needs it first."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "wheel"
+    with FileLock(f"{folder}.lock"):
+        if not folder.exists():
+            build_wheel(ROOT, folder)
     (built,) = folder.glob("ragloom-*.whl")
     return built

@@ -2,7 +2,6 @@
 
 import json
 import re
-import subprocess
 import sys
 
 import pytest
@@ -98,7 +97,8 @@ def test_every_block_of_python_compiles(guide):
         compile(block, "writing-plugins.md", "exec")
 
 
-def test_the_tests_of_the_guide_pass(guide, plugin, tmp_path):
+@pytest.mark.slow
+def test_the_tests_of_the_guide_pass(guide, plugin, run_pytest, tmp_path):
     """Every block with tests, each as a file of its own beside the guide's plugin."""
     section = guide.partition("## Tests\n")[2].partition("\n## ")[0]
     blocks = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
@@ -106,12 +106,6 @@ def test_the_tests_of_the_guide_pass(guide, plugin, tmp_path):
     for number, block in enumerate(blocks):
         name = "conftest.py" if "pytest_plugins" in block else f"test_{number}.py"
         (tmp_path / name).write_text(block, "utf-8")
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-rx", "."],
-        cwd=tmp_path,
-        check=False,
-        capture_output=True,
-        text=True,
-    )
+    done = run_pytest("-q", "-rx", ".", cwd=tmp_path)
     assert done.returncode == 0, done.stdout
     assert " 3 xfailed" in done.stdout

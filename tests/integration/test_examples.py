@@ -65,7 +65,9 @@ def environment(folder, wheels):
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_an_example_is_installed_tested_and_used(name, root, wheel, build_wheel, tmp_path):
+def test_an_example_is_installed_tested_and_used(
+    name, root, wheel, build_wheel, run_pytest, tmp_path
+):
     """The example's own tests index and search with it, too: tests/test_command_line.py."""
     project = shutil.copytree(root / "examples" / "plugins" / f"ragloom-{name}", tmp_path / name)
     build_wheel(project, tmp_path)
@@ -73,13 +75,17 @@ def test_an_example_is_installed_tested_and_used(name, root, wheel, build_wheel,
     python = environment(tmp_path, [wheel, f"{built}[test]"])
 
     tests = shutil.copytree(project / "tests", tmp_path / "elsewhere" / "tests")
-    done = call(python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests", cwd=tests.parent)
-    assert " passed" in done.splitlines()[-1]
+    done = run_pytest("-q", "tests", cwd=tests.parent, python=python)
+    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-3000:]
+    assert " passed" in done.stdout.splitlines()[-1]
 
     listed = json.loads(call(python, "-m", "ragloom", "plugins", "--json", cwd=tests.parent))
     (plugin,) = (one for one in listed if one["distribution"] == f"ragloom-{name}")
     assert plugin["status"] == "loaded"
     shutil.rmtree(tmp_path / "venv")
+
+
+of_the_scaffolds = pytest.mark.xdist_group("scaffolds")
 
 
 @pytest.fixture(scope="module")
@@ -95,16 +101,19 @@ def scaffolds(wheel, build_wheel, tmp_path_factory):
     shutil.rmtree(folder / "venv")
 
 
+@of_the_scaffolds
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_scaffold_passes_its_own_tests(kind, scaffolds):
+def test_a_scaffold_passes_its_own_tests(kind, scaffolds, run_pytest):
     folder, python = scaffolds
     tests = shutil.copytree(folder / f"ragloom-my-{kind}" / "tests", folder / kind / "tests")
-    done = call(python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests", cwd=tests.parent)
-    last = done.splitlines()[-1]
+    done = run_pytest("-q", "tests", cwd=tests.parent, python=python)
+    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-3000:]
+    last = done.stdout.splitlines()[-1]
     assert " passed" in last
     assert "skipped" not in last
 
 
+@of_the_scaffolds
 @pytest.mark.parametrize("kind", ["formatter", "store"])
 def test_a_scaffold_is_checked_without_a_test_file(kind, scaffolds, tmp_path):
     _, python = scaffolds
@@ -112,6 +121,7 @@ def test_a_scaffold_is_checked_without_a_test_file(kind, scaffolds, tmp_path):
     assert " passed" in call(*command, cwd=tmp_path).splitlines()[-1]
 
 
+@of_the_scaffolds
 def test_all_scaffolds_together_index_and_search(scaffolds, tmp_path):
     _, python = scaffolds
     (tmp_path / "docs").mkdir()

@@ -5,7 +5,6 @@ CPU time at one length is compared with that at a shorter one, and only where it
 
 from __future__ import annotations
 
-import os
 import re
 import time
 from collections import deque
@@ -25,10 +24,7 @@ from ragloom.sources.loading import cut_document, load_document
 from ragloom.testing.fakes import HashingEmbedder, HashingOptions
 from ragloom.types import Document, Source
 
-pytestmark = pytest.mark.skipif(
-    not os.environ.get("RAGLOOM_TEST_GROWTH"),
-    reason="compares times: RAGLOOM_TEST_GROWTH=1 runs it",
-)
+pytestmark = pytest.mark.slow
 
 BEGINNINGS = ("", "---\n", "a: ", "|" * 20 + "\n", "path under x")
 UNITS = (

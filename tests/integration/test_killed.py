@@ -19,6 +19,8 @@ from ragloom.testing.fakes import HashingEmbedder
 pytest.importorskip("milvus_lite")
 pytest.importorskip("onnxruntime")
 
+pytestmark = pytest.mark.slow
+
 FILES = 12
 SECTIONS = 8
 VERSION = "the words of version "

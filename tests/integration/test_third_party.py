@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 pytestmark = [
+    pytest.mark.xdist_group("third-party"),
     pytest.mark.skipif(
         importlib.util.find_spec("ragloom.cli") is None, reason="the command line is not there yet"
     ),

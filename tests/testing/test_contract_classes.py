@@ -1,8 +1,5 @@
 """No rule is overridden quietly, and deviations are declared."""
 
-import subprocess
-import sys
-
 import pytest
 
 import ragloom.testing
@@ -22,25 +19,10 @@ class Base(FormatterContract, contract=True):
 
 
 @pytest.fixture
-def run(tmp_path):
+def run(run_pytest, tmp_path):
     def run(body):
         (tmp_path / "test_it.py").write_text(f"{HEAD}\n{body}", "utf-8")
-        done = subprocess.run(
-            [
-                sys.executable,
-                "-m",
-                "pytest",
-                "-q",
-                "-rfExX",
-                "-p",
-                "no:cacheprovider",
-                "test_it.py",
-            ],
-            cwd=tmp_path,
-            check=False,
-            capture_output=True,
-            text=True,
-        )
+        done = run_pytest("-q", "-rfExX", "test_it.py", cwd=tmp_path)
         return done.returncode, done.stdout
 
     return run

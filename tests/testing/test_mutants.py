@@ -1,7 +1,5 @@
 """The kit is tested with parts that are deliberately wrong: each is found by the rule it breaks."""
 
-import subprocess
-import sys
 from collections import defaultdict
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -23,20 +21,12 @@ PROTOCOL = "test_has_every_method_of_the_protocol"
 
 
 @pytest.fixture(scope="module", params=KINDS)
-def outcome(request, tmp_path_factory):
+def outcome(request, run_pytest, tmp_path_factory):
     """Kind, mutants by class name with the rule each breaks, and the rules that found each."""
     kind = request.param
     report = tmp_path_factory.mktemp("mutants") / "report.xml"
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "pytest", f"mutant_{kind}.py", "-q", "--tb=no"),
-            *("-p", "no:cacheprovider", "-c", "pytest.ini", f"--junitxml={report}"),
-        ],
-        cwd=MUTANTS,
-        check=False,
-        capture_output=True,
-        text=True,
-    )
+    arguments = (f"mutant_{kind}.py", "-q", "--tb=no", "-c", "pytest.ini", f"--junitxml={report}")
+    done = run_pytest(*arguments, cwd=MUTANTS)
     assert done.returncode == 1, done.stdout + done.stderr
     failed, ran = defaultdict(set), defaultdict(set)
     for case in ET.parse(report).iter("testcase"):  # noqa: S314 - written by pytest
@@ -48,6 +38,7 @@ def outcome(request, tmp_path_factory):
     return kind, {name: name.partition("__")[2] for name in ran}, failed
 
 
+@pytest.mark.slow
 def test_every_mutant_is_found_by_the_rule_it_breaks_and_by_no_other(outcome, capsys):
     kind, mutants, failed = outcome
     expected = {name: {rule} if rule else set() for name, rule in mutants.items()}
@@ -57,6 +48,7 @@ def test_every_mutant_is_found_by_the_rule_it_breaks_and_by_no_other(outcome, ca
         print(f"\n{kind}: {len(mutants) - 1} mutants found by {len({*mutants.values()}) - 1} rules")  # noqa: T201 - the count
 
 
+@pytest.mark.slow
 def test_every_rule_finds_a_mutant(outcome):
     kind, mutants, _ = outcome
     contract = CONTRACTS[kind]

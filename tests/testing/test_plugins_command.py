@@ -95,6 +95,7 @@ def test_an_option_may_be_one_of_several_kinds():
     refuse_unknown(Check(distribution="ragloom", options=options))
 
 
+@pytest.mark.slow
 def test_the_parts_of_this_distribution_are_checked(capfd):
     code = _checking.run_contracts(
         "ragloom", pytest_arguments=["-k", "Plugin_local or _memory or Formatter_results"]

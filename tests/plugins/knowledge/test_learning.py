@@ -230,6 +230,7 @@ def test_export_wipe_import_gives_the_same_answers_and_counts(
     assert url
 
 
+@pytest.mark.server
 def test_both_databases_answer_the_same(open_knowledge, postgres_url, tmp_path):
     def script(base):
         ids = learn(base)

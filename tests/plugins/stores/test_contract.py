@@ -82,6 +82,7 @@ class TestMilvusLite(InMilvusLite, StoreContract):
 
 
 @pytest.mark.server
+@pytest.mark.xdist_group("milvus")
 class TestMilvusLiteServer(OnAServer, SearchableStoreContract):
     @pytest.fixture
     def make_store(self, milvus_lite_server):
@@ -89,6 +90,7 @@ class TestMilvusLiteServer(OnAServer, SearchableStoreContract):
 
 
 @pytest.mark.server
+@pytest.mark.xdist_group("milvus")
 class TestMilvusServer(OnAServer, SearchableStoreContract):
     @pytest.fixture
     def make_store(self, milvus_server):
