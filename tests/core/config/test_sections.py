@@ -86,8 +86,8 @@ def test_the_environment_is_above_the_file(tmp_path):
             "3: mine: limit must be a whole number from 1, not 0",
         ),
         (
-            "mine:\n  inner:\n    siz: 1\n",
-            "3: mine.inner: unknown option 'siz'; did you mean 'size'?",
+            "mine:\n  inner:\n    sizes: 1\n",
+            "3: mine.inner: unknown option 'sizes'; did you mean 'size'?",
         ),
         (
             "mine: [pg]\n",
