@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ragloom.errors import NotIndexedError
-from ragloom.snapshot.manifest import content_hash, unchanged
+from ragloom.snapshot.manifest import unchanged
 from ragloom.sources.discovery import lies_below
+from ragloom.sources.loading import content_hash
 
 if TYPE_CHECKING:
     from ragloom.workspace import Space

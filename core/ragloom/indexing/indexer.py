@@ -24,9 +24,15 @@ from ragloom.indexing.recovery import Recovery
 from ragloom.indexing.store_sync import Progress, StoreWriter
 from ragloom.protocols import Chunker, Embedder, Embeddings, Loader, Store
 from ragloom.snapshot import NewRow, Snapshot, current_generation, publish
-from ragloom.snapshot.manifest import FileEntry, content_hash, fingerprint, unchanged
+from ragloom.snapshot.manifest import FileEntry, fingerprint, unchanged
 from ragloom.sources.discovery import Found, lies_below, read_regular
-from ragloom.sources.loading import chunker_for, cut_document, load_document, loader_for
+from ragloom.sources.loading import (
+    chunker_for,
+    content_hash,
+    cut_document,
+    load_document,
+    loader_for,
+)
 from ragloom.sources.screening import ending_of
 from ragloom.text.chunks import embedded_text
 from ragloom.types import Chunk, FailedFile, IndexReport

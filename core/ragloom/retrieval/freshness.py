@@ -13,9 +13,9 @@ from ragloom.indexing.store_sync import Progress
 from ragloom.protocols import Loader
 from ragloom.retrieval.verify import verify_chunks
 from ragloom.snapshot import Snapshot
-from ragloom.snapshot.manifest import FileEntry, content_hash, unchanged
+from ragloom.snapshot.manifest import FileEntry, unchanged
 from ragloom.sources.discovery import read_regular
-from ragloom.sources.loading import load_document, loader_for
+from ragloom.sources.loading import content_hash, load_document, loader_for
 from ragloom.text.chunks import make_chunks
 from ragloom.text.decoding import decode
 from ragloom.types import Chunk, Hit, Piece, SearchResult, Source, Span, StaleChunk, VerifyReport

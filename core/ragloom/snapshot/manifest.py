@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import time
@@ -18,7 +17,6 @@ __all__ = [
     "SEEN_NAME",
     "FileEntry",
     "Fingerprint",
-    "content_hash",
     "fingerprint",
     "read_files",
     "unchanged",
@@ -76,11 +74,6 @@ def unchanged(entry: FileEntry, status: os.stat_result) -> bool:
     return known.changed_ns != 0 and known == Fingerprint(
         status.st_size, status.st_mtime_ns, status.st_ctime_ns
     )
-
-
-def content_hash(content: bytes) -> str:
-    """SHA-256 in hex."""
-    return hashlib.sha256(content).hexdigest()
 
 
 def write_files(path: Path, files: Iterable[FileEntry]) -> None:

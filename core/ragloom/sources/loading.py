@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -17,12 +18,11 @@ from ragloom.errors import (
     StoreError,
 )
 from ragloom.protocols import Chunker, Embedder, Loader
-from ragloom.snapshot.manifest import content_hash
 from ragloom.sources.screening import ending_of
 from ragloom.text.chunks import make_chunks
 from ragloom.types import Chunk, Document, Source
 
-__all__ = ["chunker_for", "cut_document", "load_document", "loader_for"]
+__all__ = ["chunker_for", "content_hash", "cut_document", "load_document", "loader_for"]
 
 
 def loader_for(path: str | Path, loaders: Mapping[str, Loader]) -> Loader:
@@ -50,6 +50,11 @@ def chunker_for(path: str | Path, chunkers: Mapping[str, Chunker]) -> Chunker:
         chunkers: By ending, as :attr:`ragloom.components.Wiring.chunkers` has them.
     """
     return chunkers.get(ending_of(path)) or chunkers[""]
+
+
+def content_hash(content: bytes) -> str:
+    """SHA-256 in hex."""
+    return hashlib.sha256(content).hexdigest()
 
 
 def load_document(source: Source, content: bytes, loader: Loader) -> Document:
