@@ -33,7 +33,8 @@ from ragloom import Workspace
 from ragloom.protocols import Embedder, Embeddings, TokenCounter
 from ragloom.retrieval.search import rank, search
 from ragloom.snapshot import NewRow, Snapshot, publish
-from ragloom.snapshot.manifest import FileEntry, content_hash, fingerprint
+from ragloom.snapshot.manifest import FileEntry, fingerprint
+from ragloom.sources.loading import content_hash
 from ragloom.types import Calibration, Chunk, Lines, Span
 from ragloom.workspace import Space
 

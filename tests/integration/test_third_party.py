@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from ragloom.testing.scaffold import write_plugin
+
 pytestmark = [
     pytest.mark.xdist_group("third-party"),
     pytest.mark.skipif(
@@ -35,7 +37,7 @@ The office parrot eats sunflower seeds and a slice of apple at noon.
 
 @pytest.fixture(scope="module")
 def python(tmp_path_factory, wheel, root, build_wheel):
-    """The interpreter of a fresh environment with ragloom's wheel and both plugins.
+    """The interpreter of a fresh environment with ragloom's wheel, both plugins, and a scaffold.
 
     Dependencies come from the environment that runs the tests, behind the fresh one's own packages,
     so that nothing is downloaded; ragloom itself is the wheel.
@@ -43,6 +45,8 @@ def python(tmp_path_factory, wheel, root, build_wheel):
     folder = tmp_path_factory.mktemp("third-party")
     for project in ("rst", "broken"):
         build_wheel(root / "tests" / "data" / "third_party" / project, folder)
+    (scaffold, *_) = write_plugin("wiki", ["loader", "chunker"], folder)
+    build_wheel(scaffold, folder)
     venv.create(folder / "venv", symlinks=True)
     places = {"base": str(folder / "venv"), "platbase": str(folder / "venv")}
     packages = sysconfig.get_path("purelib", "venv", vars=places)
@@ -123,3 +127,57 @@ def test_what_it_loaded_is_found(ragloom):
     assert hit["path"] == "guide.rst"
     assert "first Monday" in hit["text"]
     assert hit["metadata"] == {"loaded_by": "ragloom-rst-example"}
+
+
+WIKI = """\
+Status: accepted
+
+= Keys
+
+== Rotation
+
+The signing keys are rotated on the first Monday of every month by the duty engineer.
+"""
+SETTINGS = """\
+embedder: onnx
+store: sqlite
+chunkers: {.sql: wiki}
+"""
+
+
+@pytest.fixture
+def wiki(ragloom, project):
+    """An index with files of the scaffold's own format, and of one that its chunker splits."""
+    (project / "ragloom.yaml").write_text(SETTINGS, "utf-8")
+    (project / "keys.wiki").write_text(WIKI, "utf-8")
+    (project / "parrots.sql").write_text("CREATE TABLE parrots (seeds int);\n", "utf-8")
+    ragloom("index")
+    return project
+
+
+def test_a_scaffold_hands_over_sections_and_splits_one_ending(ragloom, wiki):
+    done = ragloom("search", "when are the signing keys rotated?", "--json")
+    hit = next(hit for hit in json.loads(done.stdout)["hits"] if hit["path"] == "keys.wiki")
+    assert hit["headings"] == ["Keys", "Rotation"]
+    assert hit["metadata"] == {"status": "accepted"}
+    listed = json.loads(ragloom("config", "--json").stdout)
+    (chosen,) = (one for one in listed if one["key"] == "chunkers")
+    assert chosen["value"] == {".sql": "wiki"}
+    assert chosen["origin"].endswith("ragloom.yaml:3")
+
+    (wiki / "ragloom.yaml").write_text(SETTINGS.replace("chunkers: {.sql: wiki}", ""), "utf-8")
+    files = json.loads(ragloom("index", "--json").stdout)["files"]
+    assert (files["updated"], files["unchanged"]) == (1, 2)  # only that ending goes back
+
+
+def test_a_scaffold_passes_its_contract_tests(python, tmp_path):
+    (target, *_) = write_plugin("wiki", ["loader", "chunker"], tmp_path)
+    done = subprocess.run(
+        [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"],
+        cwd=target,
+        check=False,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+    )
+    assert done.returncode == 0, done.stdout[-4000:]

@@ -22,7 +22,7 @@ def test_the_command_offers_every_kind():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_scaffold_is_a_package_of_python_that_names_what_it_is(kind, tmp_path):
-    target, *files = write_plugin("two-words", kind, tmp_path)
+    target, *files = write_plugin("two-words", [kind], tmp_path)
     assert target == tmp_path / "ragloom-two-words"
     assert (target / ".github" / "workflows" / "ci.yml") in files
     for path in files:
@@ -32,6 +32,15 @@ def test_a_scaffold_is_a_package_of_python_that_names_what_it_is(kind, tmp_path)
         if path.suffix == ".py":
             compile(text, str(path), "exec")
     assert f"ragloom_{kind}s" in (target / "ragloom_two_words" / "__init__.py").read_text("utf-8")
+
+
+def test_a_package_may_offer_several_kinds(tmp_path):
+    target, *files = write_plugin("all", KINDS, tmp_path)
+    written = {path.relative_to(target).as_posix() for path in files}
+    assert {f"ragloom_all/{kind}.py" for kind in KINDS} < written
+    code = (target / "ragloom_all" / "__init__.py").read_text("utf-8")
+    compile(code, "__init__.py", "exec")
+    assert [code.count(f"def ragloom_{kind}s()") for kind in KINDS] == [1] * len(KINDS)
 
 
 def test_nothing_is_overwritten(cli, tmp_path):
@@ -46,7 +55,7 @@ def test_nothing_is_overwritten(cli, tmp_path):
 @pytest.mark.parametrize("name", ["", "../x", "Mine", "1st", "a b", "class", "a--b", "x-"])
 def test_odd_names_are_refused(name, tmp_path):
     with pytest.raises(ConfigError, match="cannot name a plugin"):
-        write_plugin(name, "store", tmp_path)
+        write_plugin(name, ["store"], tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -179,8 +188,8 @@ def test_the_name_of_a_plugin_that_is_disabled_or_fails_is_taken(tmp_path, monke
     point = EntryPoint(name="odd", value="not_there", group="ragloom")
     monkeypatch.setattr(scaffold, "entry_points", lambda **_: [point])
     with pytest.raises(ConfigError, match="there is a plugin 'odd' already"):
-        write_plugin("odd", "loader", tmp_path)
+        write_plugin("odd", ["loader"], tmp_path)
 
 
 def test_a_name_of_another_kind_is_free(tmp_path):
-    assert write_plugin("sqlite", "formatter", tmp_path)
+    assert write_plugin("sqlite", ["formatter"], tmp_path)

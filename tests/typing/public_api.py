@@ -66,8 +66,7 @@ def make_hashing(_: HashingOptions) -> HashingEmbedder:
     return HashingEmbedder()
 
 
-@hookimpl
-def ragloom_rerankers() -> list[Provider[Embedder]]:
+def mismatched() -> list[Provider[Embedder]]:
     return [
         Provider(name="a", summary="", create=make_hashing, options=HashingOptions),
         Provider(name="b", summary="", create=make_hashing, options=OtherOptions),  # type: ignore[arg-type]

@@ -135,11 +135,18 @@ def check(
     short_help="Begin a plugin: a package that passes its own tests.",
     epilog="""\b
 Examples:
-  ragloom plugins new rst --kind loader
+  ragloom plugins new wiki --kind loader --kind chunker
   ragloom plugins new redis --kind store --into ~/src""",
 )
 @click.argument("name")
-@click.option("--kind", type=click.Choice(_KINDS), required=True, help="What the plugin offers.")
+@click.option(
+    "--kind",
+    "kinds",
+    type=click.Choice(_KINDS),
+    required=True,
+    multiple=True,
+    help="What the plugin offers; may be given several times.",
+)
 @click.option(
     "--into",
     "folder",
@@ -150,7 +157,7 @@ Examples:
     help="Where the package's folder is made.",
 )
 @click.pass_obj
-def new(session: Session, *, name: str, kind: str, folder: str) -> None:
+def new(session: Session, *, name: str, kinds: tuple[str, ...], folder: str) -> None:
     """Write a complete package 'ragloom-NAME': entry point, code that works, contract test, README, CI.
 
     The folder must not exist yet; nothing is ever overwritten.
@@ -159,7 +166,7 @@ def new(session: Session, *, name: str, kind: str, folder: str) -> None:
 
     from ragloom.testing.scaffold import write_plugin
 
-    target, *made = write_plugin(name, kind, Path(folder))
+    target, *made = write_plugin(name, kinds, Path(folder))
     for path in made:
         click.echo(path.as_posix())
     session.note(f"next: pip install -e '{target.as_posix()}[test]' && pytest {target.as_posix()}")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from importlib.resources import files
@@ -31,23 +31,25 @@ class _Kind:
 
     Attributes:
         summary: One line for ``ragloom plugins``.
-        option: The one option of the part, as a field of its dataclass.
+        option: The one option of the component, as a field of its dataclass.
         option_doc: What it is, for the docstring.
         fixture: The one that the contract asks for.
         value: What it returns.
         more: Further test classes.
         imports: What these need.
-        use: How the part is used, for the README.
+        use: How the component is used, for the README.
+        made_by: The class or function that makes one.
     """
 
     summary: str
     option: str
     option_doc: str
     fixture: str
-    value: str = "$class_name($options())"
+    value: str = "$made_by($options())"
     more: str = ""
     imports: str = ""
     use: str = ""
+    made_by: str = "$class_name"
 
 
 KINDS: Final[Mapping[str, _Kind]] = {
@@ -63,7 +65,7 @@ KINDS: Final[Mapping[str, _Kind]] = {
         use="```sh\nragloom index docs/ --store $name\n```",
     ),
     "loader": _Kind(
-        summary="text with fields at its head",
+        summary="text with headings, and fields at its head",
         option='suffix: str = ".$name"',
         option_doc="suffix: The file name ending that is read.",
         fixture="loader",
@@ -82,8 +84,9 @@ KINDS: Final[Mapping[str, _Kind]] = {
         option_doc="dimension: Numbers in a vector.",
         fixture="embedder",
         more="\n    @pytest.fixture\n    def variants(self):\n"
-        "        return [$class_name($options(dimension=64))]\n",
+        "        return [$made_by($options(dimension=64))]\n",
         use="```sh\nragloom index docs/ --embedder $name\n```",
+        made_by="make_embedder",
     ),
     "formatter": _Kind(
         summary="passages between rules",
@@ -103,49 +106,56 @@ KINDS: Final[Mapping[str, _Kind]] = {
 """The kinds of plugins that can be begun."""
 
 
-def write_plugin(name: str, kind: str, folder: Path) -> list[Path]:
+def write_plugin(name: str, kinds: Sequence[str], folder: Path) -> list[Path]:
     """Write the package ``ragloom-NAME`` into a new folder of that name.
 
     Args:
-        name: Of the part, such as ``chroma``; a beginning ``ragloom-`` is left out.
-        kind: One of :data:`KINDS`.
+        name: Of the components, such as ``chroma``; a beginning ``ragloom-`` is omitted.
+        kinds: Some of :data:`KINDS`: the package offers one component of each.
         folder: Where the package's folder is made.
 
     Returns:
         The files, the package's folder first.
 
     Raises:
-        ConfigError: The name is none or is taken, the kind is unknown, or the folder exists.
+        ConfigError: The name is none or is taken, a kind is unknown, or the folder exists.
     """
     name = name.removeprefix("ragloom-").removeprefix("ragloom_")
     if not _NAME.fullmatch(name) or keyword.iskeyword(name):
         raise ConfigError(
             f"{name!r} cannot name a plugin: use lower-case letters, digits and single hyphens"
         )
-    if kind not in KINDS:
-        raise ConfigError(f"no kind is called {kind!r}; there are: {', '.join(KINDS)}")
+    for kind in kinds:
+        if kind not in KINDS:
+            raise ConfigError(f"unknown kind {kind!r} (available: {', '.join(KINDS)})")
     target = folder / f"ragloom-{name}"
     if target.exists():
         raise ConfigError(f"{target} exists already: give another name, or another folder")
-    values = _values(name, kind)
-    if taken := _taken(name, kind, values["package"]):
-        raise ConfigError(f"{taken} already: give another name")
+    offered = [_values(name, kind) for kind in dict.fromkeys(kinds)]
+    values = _shared(offered)
+    for one in offered:
+        if taken := _taken(name, one["kind"], one["package"]):
+            raise ConfigError(f"{taken} already: give another name")
     package, made = target / values["package"], [target]
-    for path, template in {
-        target / "pyproject.toml": "pyproject.toml",
-        target / "README.md": "README.md",
-        target / ".gitignore": "gitignore",
-        target / ".github" / "workflows" / "ci.yml": "ci.yml",
-        package / "__init__.py": "__init__.py",
-        package / f"{kind}.py": f"{kind}.py",
-        target / "tests" / "test_contract.py": "test_contract.py",
-    }.items():
-        text = (files("ragloom.testing.scaffold") / f"{template}.txt").read_text("utf-8")
+    for path, template, used in (
+        (target / "pyproject.toml", "pyproject.toml", values),
+        (target / "README.md", "README.md", values),
+        (target / ".gitignore", "gitignore", values),
+        (target / ".github" / "workflows" / "ci.yml", "ci.yml", values),
+        (package / "__init__.py", "__init__.py", values),
+        *((package / f"{one['kind']}.py", f"{one['kind']}.py", one) for one in offered),
+        (target / "tests" / "test_contract.py", "test_contract.py", values),
+    ):
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(Template(text).substitute(values).rstrip("\n") + "\n", "utf-8")
+        path.write_text(_filled(template, used).rstrip("\n") + "\n", "utf-8")
         made.append(path)
     (package / "py.typed").touch()
     return [*made, package / "py.typed"]
+
+
+def _filled(template: str, values: Mapping[str, str]) -> str:
+    text = (files("ragloom.testing.scaffold") / f"{template}.txt").read_text("utf-8")
+    return Template(text).substitute(values)
 
 
 def _taken(name: str, kind: str, package: str) -> str:
@@ -161,36 +171,57 @@ def _taken(name: str, kind: str, package: str) -> str:
 
 
 def _values(name: str, kind: str) -> dict[str, str]:
+    """What stands in the templates of one component."""
     parts, stem = KINDS[kind], "".join(map(str.capitalize, re.split("[-_]", name)))
     protocol = kind.capitalize()
-    contracts = ["PluginContract", f"{protocol}Contract"]
+    class_name = stem if stem.endswith(protocol) else f"{stem}{protocol}"
     values = {
         "name": name,
         "kind": kind,
-        "hook": f"{kind}s",
         "protocol": protocol,
         "distribution": f"ragloom-{name}",
         "package": f"ragloom_{name.replace('-', '_')}",
-        "class_name": stem if stem.endswith(protocol) else f"{stem}{protocol}",
-        "options": f"{stem}Options",
-        "title": f"{'An' if protocol[0] in 'AE' else 'A'} {kind}",
-        "imported": ", ".join(sorted([protocol, "Provider"])),
-        "kind_contract": f"{protocol}Contract",
+        "class_name": class_name,
+        "options": f"{class_name}Options",
+        "contract": f"{protocol}Contract",
         "summary": parts.summary,
         "option_doc": parts.option_doc,
         "fixture": parts.fixture,
     }
-    if kind == "store":
-        contracts.append("StoreAgreement")
-    filled = {
+    for key, text in {
+        "made_by": parts.made_by,
         "option": parts.option,
         "fixture_value": parts.value,
         "more_tests": parts.more,
         "test_imports": parts.imports,
         "use": parts.use,
-    }
+    }.items():
+        values[key] = Template(text).substitute(values)
+    return values
+
+
+def _shared(offered: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """What stands in the templates of the package."""
+    kinds = [one["kind"] for one in offered]
+    contracts = ["PluginContract", *(one["contract"] for one in offered)]
+    if "store" in kinds:
+        contracts.append("StoreAgreement")
+    listed = " and ".join(kinds)
+    exported = sorted(
+        name for one in offered for name in (one["options"], f"ragloom_{one['kind']}s")
+    )
+    made = sorted(f"from {one['package']}.{one['kind']} import {one['made_by']}" for one in offered)
     return {
-        **values,
-        **{key: Template(text).substitute(values) for key, text in filled.items()},
+        **{key: offered[0][key] for key in ("name", "distribution", "package")},
+        "title": f"{'An' if listed[0] in 'ae' else 'A'} {listed}",
+        "offered": " and ".join(f"the {one['kind']} `{one['name']}`" for one in offered),
+        "imported": ", ".join(sorted([*(one["protocol"] for one in offered), "Provider"])),
+        "exported": ", ".join(f'"{name}"' for name in exported),
+        "offers": "".join(_filled("offer.py", one) for one in offered),
+        "all_options": ", ".join(sorted(one["options"] for one in offered)),
+        "all_made": "\n".join(made),
         "contracts": ", ".join(sorted(contracts)),
+        "test_imports": "".join(dict.fromkeys(one["test_imports"] for one in offered)),
+        "tests": "".join(_filled("test_kind.py", one).rstrip("\n") + "\n" for one in offered),
+        "use": "\n\n".join(one["use"] for one in offered),
     }
