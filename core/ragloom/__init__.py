@@ -27,6 +27,14 @@ from ragloom.protocols import (
     TokenCounter,
     WorkspaceView,
 )
+from ragloom.reports import (
+    FailedFile,
+    IndexFinished,
+    IndexReport,
+    SearchFinished,
+    StaleChunk,
+    VerifyReport,
+)
 from ragloom.types import (
     Calibration,
     Chunk,
@@ -34,23 +42,17 @@ from ragloom.types import (
     Condition,
     Context,
     Document,
-    FailedFile,
     Hit,
-    IndexFinished,
-    IndexReport,
     Json,
     Lines,
     Metadata,
     Mode,
     Piece,
     Progress,
-    SearchFinished,
     SearchResult,
     Section,
     Source,
     Span,
-    StaleChunk,
-    VerifyReport,
 )
 
 if TYPE_CHECKING:

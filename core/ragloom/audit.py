@@ -34,7 +34,8 @@ from ragloom.config.options import user_path
 from ragloom.context.citations import hit_json
 from ragloom.hookspecs import hookimpl
 from ragloom.protocols import WorkspaceView
-from ragloom.types import IndexFinished, Json, SearchFinished
+from ragloom.reports import IndexFinished, SearchFinished
+from ragloom.types import Json
 
 __all__ = [
     "AuditLog",

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar, overload
 import pluggy
 
 from ragloom.protocols import Chunker, Embedder, Formatter, Loader, Reranker, Store, WorkspaceView
-from ragloom.types import IndexFinished, SearchFinished
+from ragloom.reports import IndexFinished, SearchFinished
 
 PROJECT = "ragloom"
 """The name under which pluggy knows the hooks, and the entry-point group of plugins."""

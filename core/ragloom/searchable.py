@@ -17,10 +17,11 @@ from ragloom.config.settings import SpaceSettings
 from ragloom.context.packing import Strategy, build_context
 from ragloom.errors import ConfigError, RagloomError
 from ragloom.protocols import Embeddings, Formatter, TokenCounter
+from ragloom.reports import SearchFinished
 from ragloom.retrieval.freshness import text_of
 from ragloom.retrieval.query import Query
 from ragloom.snapshot import Snapshot
-from ragloom.types import Condition, Context, Hit, Mode, SearchFinished, SearchResult
+from ragloom.types import Condition, Context, Hit, Mode, SearchResult
 
 __all__ = ["Member", "Searchable", "holder"]
 

@@ -20,6 +20,7 @@ from ragloom.indexing.indexer import LOCK_TIMEOUT, Indexer
 from ragloom.indexing.space_record import SpaceRecord
 from ragloom.indexing.store_sync import answers_for
 from ragloom.protocols import SearchableStore
+from ragloom.reports import IndexFinished, IndexReport, VerifyReport
 from ragloom.retrieval.calibration import (
     CALIBRATION_NAME,
     fit_to_corpus,
@@ -36,16 +37,7 @@ from ragloom.searchable import Searchable
 from ragloom.snapshot import Snapshot, current_generation, last_meta
 from ragloom.sources.discovery import resolve_roots
 from ragloom.status import SpaceStatus, status_of
-from ragloom.types import (
-    Calibration,
-    Hit,
-    IndexFinished,
-    IndexReport,
-    Mode,
-    Progress,
-    SearchResult,
-    VerifyReport,
-)
+from ragloom.types import Calibration, Hit, Mode, Progress, SearchResult
 
 __all__ = ["Space"]
 

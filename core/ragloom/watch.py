@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from typing import Protocol, TypeVar
 
 from ragloom.errors import RagloomError
-from ragloom.types import IndexReport
+from ragloom.reports import IndexReport
 
 __all__ = ["watch_spaces"]
 

@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 
 from ragloom import ConfigError, SourceError
-from ragloom.types import IndexReport
+from ragloom.reports import IndexReport
 from ragloom.watch import watch_spaces
 
 

@@ -295,7 +295,7 @@ def test_an_index_that_cannot_be_written_answers(read_only, workspace, command):
         stream.write("\nMore.\n")
     done = read_only(command, "How do I log errors?", "docs")
     assert ANSWER in done.stdout
-    assert "Permission denied; meanwhile the last index answers" in done.stderr
+    assert "Permission denied; the last index answers meanwhile" in done.stderr
     assert 0 == read_only("status").returncode
     done = read_only("index", "docs")
     assert 1 == done.returncode

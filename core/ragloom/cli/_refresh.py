@@ -10,8 +10,9 @@ from ragloom.config.spelling import counted
 
 if TYPE_CHECKING:
     from ragloom.config.settings import SpaceSettings
+    from ragloom.reports import IndexReport
     from ragloom.space import Space
-    from ragloom.types import IndexReport, Json
+    from ragloom.types import Json
 
 __all__ = ["failures", "refresh", "report_json", "summary"]
 
@@ -40,7 +41,8 @@ def _say_what_differs(session: Session, space: Space, kept: SpaceSettings) -> No
         part, usual = getattr(space.settings, kind), getattr(kept, kind)
         if part.name == usual.name:
             continue
-        getattr(space, kind)  # first of all, whether there is such a part
+        # First of all, whether there is such a component.
+        getattr(space, "chunkers" if kind == "chunker" else kind)
         if (place := usual.places.get("", "")) and not place.endswith(RECORD_NAME):
             session.note(f"--{kind} {part.name} is for this run only: {place} says {usual.name!r}")
         else:

@@ -10,7 +10,8 @@ from ragloom.cli import Command, Session, json_option, on_one_line, print_json, 
 from ragloom.cli._options import space_option
 
 if TYPE_CHECKING:
-    from ragloom.types import Json, VerifyReport
+    from ragloom.reports import VerifyReport
+    from ragloom.types import Json
 
 __all__ = ["command"]
 

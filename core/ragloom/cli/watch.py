@@ -50,7 +50,7 @@ def command(
     """
     from ragloom.cli._refresh import failures, refresh, report_json, summary
     from ragloom.cli._spaces import choose_spaces, with_parts
-    from ragloom.types import IndexReport
+    from ragloom.reports import IndexReport
     from ragloom.watch import watch_spaces
 
     def spaces() -> Sequence[Space]:

@@ -23,6 +23,7 @@ from ragloom.indexing.lock import space_lock
 from ragloom.indexing.recovery import Recovery
 from ragloom.indexing.store_sync import StoreWriter
 from ragloom.protocols import Chunker, Embedder, Embeddings, Loader, Store
+from ragloom.reports import FailedFile, IndexReport
 from ragloom.snapshot import NewRow, Snapshot, current_generation, publish
 from ragloom.snapshot.manifest import FileEntry, fingerprint, unchanged
 from ragloom.sources.discovery import Found, lies_below
@@ -36,7 +37,7 @@ from ragloom.sources.loading import (
 from ragloom.sources.screening import ending_of
 from ragloom.text.chunks import embedded_text
 from ragloom.text.decoding import read_regular
-from ragloom.types import Chunk, FailedFile, IndexReport, Progress
+from ragloom.types import Chunk, Progress
 
 __all__ = ["LOCK_TIMEOUT", "Indexer"]
 

@@ -35,7 +35,7 @@ from ragloom.plugin.registry import (
 )
 from ragloom.plugin.tracing import trace_call, trace_result
 from ragloom.protocols import Chunker, Embedder, Formatter, Loader, Reranker, Store, WorkspaceView
-from ragloom.types import IndexFinished, SearchFinished
+from ragloom.reports import IndexFinished, SearchFinished
 
 DISABLED_PLUGINS = "RAGLOOM_DISABLED_PLUGINS"
 """The environment variable with the names of plugins to leave out, separated by commas."""

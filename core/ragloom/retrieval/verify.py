@@ -8,21 +8,13 @@ from pathlib import Path
 
 from ragloom.errors import RagloomError, SourceError
 from ragloom.protocols import Loader
+from ragloom.reports import StaleChunk, VerifyReport
 from ragloom.retrieval.freshness import read_indexed
 from ragloom.snapshot import Snapshot
 from ragloom.sources.loading import load_document, loader_for
 from ragloom.text.chunks import byte_offsets, line_starts
 from ragloom.text.decoding import decode
-from ragloom.types import (
-    Chunk,
-    Document,
-    Lines,
-    Progress,
-    Source,
-    Span,
-    StaleChunk,
-    VerifyReport,
-)
+from ragloom.types import Chunk, Document, Lines, Progress, Source, Span
 
 __all__ = ["prove", "verify_chunk", "verify_chunks"]
 

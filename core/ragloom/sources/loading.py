@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -56,11 +55,6 @@ def chunker_for(path: str | Path, chunkers: Mapping[str, Chunker]) -> Chunker:
         chunkers: By ending, as :attr:`ragloom.components.Components.chunkers` has them.
     """
     return chunkers.get(ending_of(path)) or chunkers[""]
-
-
-def content_hash(content: bytes) -> str:
-    """SHA-256 in hex."""
-    return hashlib.sha256(content).hexdigest()
 
 
 def load_document(source: Source, content: bytes, loader: Loader) -> Document:

@@ -24,7 +24,7 @@ __all__ = [
     "between_words",
     "blank_line_starts",
     "line_starts_within",
-    "sentences",
+    "sentence_starts_within",
     "split_to_fit",
     "stripped",
     "tile",
@@ -147,7 +147,7 @@ def split_to_fit(
     return _split_words(text, start, end, budget)
 
 
-def sentences(text: str, start: int, end: int) -> list[int]:
+def sentence_starts_within(text: str, start: int, end: int) -> list[int]:
     """Where sentences begin; see :func:`~ragloom.text.sentences.sentence_starts`."""
     return sentence_starts(text, start, end)
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
 from ragloom import Document, Piece, PluginError, SourceError, Span, TokenCounter
-from ragloom.text import Budget, line_starts_within, sentences, split_to_fit, stripped
+from ragloom.text import Budget, line_starts_within, sentence_starts_within, split_to_fit, stripped
 from ragloom_llamaindex.parts import FAULTS, fingerprint, guarded, label, load_class, make, named
 from ragloom_llamaindex.spans import SpanFinder
 
@@ -124,7 +124,7 @@ def _fitting(text: str, span: Span, budget: Budget) -> Iterator[Span]:
     if _fits(text, *span, budget):
         yield span
         return
-    boundaries = (sentences, line_starts_within)
+    boundaries = (sentence_starts_within, line_starts_within)
     start = end = span.start
     for atom in split_to_fit(text, *span, budget=budget, boundaries=boundaries):
         if end > start and not _fits(text, start, atom.end, budget):

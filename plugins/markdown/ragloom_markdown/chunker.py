@@ -6,7 +6,14 @@ from collections.abc import Collection, Iterator, Sequence
 from importlib.metadata import version
 
 from ragloom import ConfigError, Document, Piece, Span, TokenCounter
-from ragloom.text import Budget, join_context, line_starts_within, sentences, split_to_fit, stripped
+from ragloom.text import (
+    Budget,
+    join_context,
+    line_starts_within,
+    sentence_starts_within,
+    split_to_fit,
+    stripped,
+)
 from ragloom_markdown.blocks import Block, Parsed, parse
 from ragloom_markdown.fitting import Part, fit
 from ragloom_markdown.other import parse_plain
@@ -166,7 +173,7 @@ class _Cutter:
             yield Piece(span=span, headings=path, context=context)
             return
         smaller = self._budget.of(max(count(text) - excess - 1, 1))
-        boundaries = (line_starts_within, sentences)
+        boundaries = (line_starts_within, sentence_starts_within)
         for atom in split_to_fit(self._text, *span, budget=smaller, boundaries=boundaries):
             inner = stripped(self._text, atom.start, atom.end)
             if inner is not None:

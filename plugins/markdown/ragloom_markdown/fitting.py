@@ -11,7 +11,7 @@ from ragloom.text import (
     Budget,
     blank_line_starts,
     line_starts_within,
-    sentences,
+    sentence_starts_within,
     split_to_fit,
 )
 from ragloom_markdown.blocks import Block, Parsed, children
@@ -22,10 +22,10 @@ _BOUNDARIES: dict[str, tuple[Boundaries, ...]] = {
     "heading": (),
     "fence": (blank_line_starts, line_starts_within),
     "definitions": (line_starts_within,),
-    "html": (blank_line_starts, line_starts_within, sentences),
+    "html": (blank_line_starts, line_starts_within, sentence_starts_within),
     "table": (line_starts_within,),
 }
-_PROSE: tuple[Boundaries, ...] = (sentences, line_starts_within)
+_PROSE: tuple[Boundaries, ...] = (sentence_starts_within, line_starts_within)
 
 # CommonMark has no tables: one is a paragraph in which such a row follows the header (GFM, section 4.10).
 _CELL = r"[ \t]*+:?-++:?[ \t]*+"

@@ -11,7 +11,7 @@ from ragloom.text import (
     blank_line_starts,
     join_context,
     line_starts_within,
-    sentences,
+    sentence_starts_within,
     split_to_fit,
     stripped,
 )
@@ -20,7 +20,7 @@ from ragloom_templates.types import DOMAIN, METHODOLOGY
 
 __all__ = ["TemplateChunker", "head_lines", "head_of_problem", "is_lead"]
 
-_BOUNDARIES = (blank_line_starts, line_starts_within, sentences)
+_BOUNDARIES = (blank_line_starts, line_starts_within, sentence_starts_within)
 _HEAD_SHARE = 2
 """A head takes half of what the embedder reads, at most; a longer one is itself cut into parts."""
 _LEAD_TOKENS = 12

@@ -12,7 +12,7 @@ from ragloom.text import (
     blank_line_starts,
     join_context,
     line_starts_within,
-    sentences,
+    sentence_starts_within,
     split_to_fit,
     stripped,
 )
@@ -105,7 +105,7 @@ class _Cutter:
         context, inner = self._context(above), self._context(path)
         longest = max(context, inner, key=self._budget.counter.count)
         room = self._budget.tokens - self._budget.counter.count(longest)
-        boundaries = (blank_line_starts, line_starts_within, sentences)
+        boundaries = (blank_line_starts, line_starts_within, sentence_starts_within)
         atoms = split_to_fit(
             self._text, start, end, budget=self._budget.of(max(room, 1)), boundaries=boundaries
         )

@@ -93,7 +93,7 @@ def titles(space: Space, path: str = "a.wiki") -> list[tuple[str, ...]]:
     snapshot = space.snapshot()
     rows = (snapshot.chunk(row) for row in range(len(snapshot)))
     found = [(chunk.ordinal, chunk.headings) for chunk in rows if chunk.uri == path]
-    ((_, chunks),) = space.cut([space.workspace.root / path])
+    ((_, chunks),) = space.chunks([space.workspace.root / path])
     assert sorted(found) == [(chunk.ordinal, chunk.headings) for chunk in chunks]
     return [headings for _, headings in sorted(found)]
 
@@ -175,4 +175,4 @@ def test_sections_outside_of_the_text_fail_their_file_only(make, page, shift: in
     )
     space = make(loader=Wiki(shift=shift))
     with pytest.raises(SourceError, match="its sections are not in order"):
-        list(space.cut([space.workspace.root / "a.wiki"]))
+        list(space.chunks([space.workspace.root / "a.wiki"]))
