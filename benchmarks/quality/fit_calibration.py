@@ -22,10 +22,10 @@ from tempfile import gettempdir
 import numpy as np
 
 from ragloom import Space, Workspace
-from ragloom.evaluation import Collection, everyday_questions, index_collection, read_collection
+from ragloom.evaluation import Collection, everyday_questions, read_collection
 from ragloom.retrieval.calibration import fit_to_pairs
-from ragloom.retrieval.relevance import word_evidence
-from ragloom.retrieval.search import ranked_hits
+from ragloom.retrieval.relevance import DEFAULT_CALIBRATION
+from ragloom.retrieval.search import candidates
 
 DEPTH = 5
 OWN_QUERIES = 250
@@ -36,13 +36,9 @@ Features = list[tuple[tuple[float, float, float], str]]
 
 def best_features(space: Space, query: str) -> Features:
     """Cosine, coverage and ln(1 + matched) of the five best, with their files."""
-    snapshot = space.snapshot()
-    index = snapshot.lexical
-    ranking = space.rank(query)
-    weights = {term: index.inverse_document_frequency(term) for term in ranking.terms}
     found: Features = []
-    for hit in islice(ranked_hits(snapshot, ranking, space.embedder), DEPTH):
-        evidence = word_evidence(weights, index.stems, f"{hit.chunk.context}\n{hit.chunk.text}")
+    ranked = candidates(space.snapshot(), space.rank(query), DEFAULT_CALIBRATION)
+    for hit, evidence in islice(ranked, DEPTH):
         numbers = (hit.cosine or 0.0, evidence.coverage, log1p(evidence.matched))
         found.append((numbers, hit.chunk.uri))
     return found
@@ -56,7 +52,9 @@ def main(names: Sequence[str], state: Path) -> None:
     for name in names:
         folder, _, split = name.partition(":")
         collection = read_collection(Path(folder), split=split or "test")
-        collections.append((collection, index_collection(workspace, collection)))
+        space = workspace.collection_space(collection)
+        space.index()
+        collections.append((collection, space))
     chosen = random.Random(0)  # noqa: S311 - a reproducible sample
     features: list[tuple[float, float, float]] = []
     answers: list[bool] = []

@@ -29,14 +29,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from processes import EXAMPLES, documents, installed, machine, table
 
-from ragloom import Workspace
+from ragloom import Query, Space, Workspace
+from ragloom.config import SpaceSettings
 from ragloom.protocols import Embedder, Embeddings, TokenCounter
-from ragloom.retrieval.search import rank, search
+from ragloom.retrieval.ranking import rank
+from ragloom.retrieval.search import search
 from ragloom.snapshot import NewRow, Snapshot, publish
 from ragloom.snapshot.manifest import FileEntry, fingerprint
 from ragloom.sources.loading import content_hash
-from ragloom.types import Calibration, Chunk, Lines, Span
-from ragloom.workspace import Space
+from ragloom.types import Calibration, Chunk, Hit, Lines, Span
 
 if TYPE_CHECKING:
     from pytest_benchmark.fixture import BenchmarkFixture
@@ -257,9 +258,34 @@ def measure(folder: Path, questions: Sequence[str]) -> dict[str, object]:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What answers without a look at the files."""
+
+    opened: Snapshot
+    embedder: Embedder
+    name: str = "default"
+    settings: SpaceSettings = SpaceSettings()  # noqa: RUF009 - frozen
+    reranker: None = None
+
+    def snapshot(self) -> Snapshot:
+        """The generation."""
+        return self.opened
+
+    def native(self) -> None:
+        """No store is searched."""
+
+    def calibration(self) -> None:
+        """The embedder's own."""
+
+    def follow(self, hit: Hit) -> Hit:
+        """The hit, unchecked."""
+        return hit
+
+
 def ask(snapshot: Snapshot, embedder: Embedder, question: str) -> object:
     """One hybrid search at the default gate."""
-    return search(question, space="default", snapshot=snapshot, embedder=embedder)
+    return search(Query(question), Memory(snapshot, embedder))
 
 
 def context_of(space: Space) -> Callable[[str], object]:

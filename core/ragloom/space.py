@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, Self
+from typing import Literal, Self, cast
 
 from ragloom.components import Components, Home, Select
 from ragloom.config.settings import SpaceSettings
@@ -296,7 +296,9 @@ class Space(Components, Searchable):
     def follow(self, hit: Hit) -> Hit | None:
         """A hit as its file stands now; None where the file is gone or no longer says it."""
         uri = hit.chunk.uri
-        return follow(hit, self.root / uri, self.snapshot().files[uri], lambda: self.loaders)
+        # Of the generation that answered: opening it anew for every hit would read CURRENT each time.
+        files = (self._snapshot or self.snapshot()).files
+        return follow(hit, self.root / uri, files[uri], lambda: self.loaders)
 
     def calibration(self) -> Calibration | None:
         """What ``ragloom calibrate`` fitted to this index with this model; None if it did not."""
@@ -345,9 +347,9 @@ class Space(Components, Searchable):
 
     def native(self) -> SearchableStore | None:
         """The store, open for searching, where it answers searches itself and holds what is searched."""
-        reading = self._reading or self.new_store()
-        if not isinstance(reading, SearchableStore):
+        if not isinstance(self.store, SearchableStore):
             return None
+        reading = self._reading or cast("SearchableStore", self.new_store())
         snapshot = self.snapshot()
         try:
             if self._reading is None:

@@ -70,11 +70,13 @@ class Judgement:
     """The candidates of a query and what becomes of them.
 
     Attributes:
+        generation: The snapshot that answers.
         ranking: In their order, reranked if a reranker is set.
         calibration: What turns evidence into relevance.
         candidates: In the same order, judged when they are asked for.
     """
 
+    generation: int
     ranking: Ranking
     calibration: Calibration
     candidates: Iterator[Judged]
@@ -110,6 +112,7 @@ def judged(query: Query, space: Answers, *, rerank: bool = True) -> Judgement:
         )
     made = candidates(snapshot, ranking, calibration)
     return Judgement(
+        generation=snapshot.meta.generation,
         ranking=ranking,
         calibration=calibration,
         candidates=judge(made, top_k=top_k, min_relevance=least, follow=space.follow),
@@ -136,7 +139,7 @@ def search(query: Query, space: Answers, *, rerank: bool = True) -> SearchResult
         space=space.name,
         hits=tuple(hits),
         reason=judgement.ranking.reason or _reason(hits, changed, closest, least),
-        generation=space.snapshot().meta.generation,
+        generation=judgement.generation,
         closest=None if hits or changed else closest,
     )
 
