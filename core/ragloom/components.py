@@ -82,19 +82,24 @@ class Components:
             return self.host.embedder(part.name, part.options)
 
     @cached_property
+    def chunker(self) -> Chunker:
+        """The component that splits documents, unless :attr:`chunkers` has another for them."""
+        return self._chunker(self.settings.chunker)
+
+    @cached_property
     def chunkers(self) -> Mapping[str, Chunker]:
         """How documents are split, by file ending; under ``""`` those of any other.
 
         That is what ``chunkers`` says of the ending, or what the ending's loader names, or ``chunker``.
         """
-        usual, named = self._chunker(self.settings.chunker), dict[str, Chunker]()
-        by_ending = {"": usual}
+        named: dict[str, Chunker] = {}
+        by_ending = {"": self.chunker}
         for ending, loader in self.loaders.items():
             name = getattr(loader, "chunker", "")
             if name and name not in named:
                 places = {"": f"the loader of {ending or 'any text'}"}
                 named[name] = self._chunker(Component(name=name, places=places))
-            by_ending[ending] = named.get(name, usual)
+            by_ending[ending] = named.get(name, self.chunker)
         for ending, component in self.settings.chunkers.items():
             by_ending[ending] = self._chunker(component)
         return by_ending

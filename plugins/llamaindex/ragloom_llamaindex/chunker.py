@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
 from ragloom import Document, Piece, PluginError, SourceError, Span, TokenCounter
 from ragloom.text import Budget, line_starts_within, sentence_starts_within, split_to_fit, stripped
-from ragloom_llamaindex.parts import FAULTS, fingerprint, guarded, label, load_class, make, named
+from ragloom_llamaindex.classes import LlamaClass
 from ragloom_llamaindex.spans import SpanFinder
 
 if TYPE_CHECKING:
@@ -22,10 +20,10 @@ _SHOWN = 40  # characters of a text that an error shows
 
 
 class NodeParserChunker:
-    """Cuts where a node parser cuts.
+    """Splits where a node parser splits.
 
     Where the parser takes ``chunk_size`` and ``tokenizer`` and the options give neither, it counts in the
-    embedder's own tokens and fills what the embedder reads. What is longer all the same is cut again,
+    embedder's own tokens and fills what the embedder reads. What is longer all the same is split again,
     so that the embedder reads all of it.
 
     Args:
@@ -34,19 +32,14 @@ class NodeParserChunker:
     """
 
     def __init__(self, part: str, options: Mapping[str, object]) -> None:
-        self._part = named("chunker", part)
-        self._options = dict(options)
+        self._class = LlamaClass("chunker", part, dict(options))
+        self.fingerprint = self._class.fingerprint
         self._parser: tuple[tuple[str, int], NodeParser] | None = None
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """Changes with the class, its arguments and LlamaIndex."""
-        return fingerprint(self._part, self._options)
 
     def split(
         self, document: Document, *, counter: TokenCounter, max_tokens: int
     ) -> Iterator[Piece]:
-        """Cut as the parser does; what it leaves out is in no piece.
+        """Split as the parser does; what it omits is in no piece.
 
         Raises:
             SourceError: A chunk is not a slice of the document, in more than its white space; or the
@@ -73,13 +66,13 @@ class NodeParserChunker:
             if span is None:
                 shown = " ".join(text.split())[:_SHOWN]
                 raise SourceError(
-                    f"{label('chunker', self._part)}: its chunk {number}, {shown!r}, is not a slice "
+                    f"{self._class.label}: its chunk {number}, {shown!r}, is not a slice "
                     "of the file: this parser rewrites text and can give no exact citation"
                 )
             spans.append(span)
         if not spans and document.text.strip():
             raise SourceError(
-                f"{label('chunker', self._part)}: it leaves out all of the text: it is made for "
+                f"{self._class.label}: it omits all of the text: it is made for "
                 "another kind of file"
             )
         return spans
@@ -90,33 +83,28 @@ class NodeParserChunker:
 
         parser = self._made(counter, max_tokens)
         source = LlamaDocument(text=document.text, id_=document.uri)
-        try:
-            with guarded("chunker", self._part):
-                nodes = parser.get_nodes_from_documents([source])
-        except FAULTS as error:
-            said = " ".join(str(error).split()) or type(error).__name__
-            raise PluginError(f"{label('chunker', self._part)}: {document.uri}: {said}") from error
+        with self._class.failing_as(PluginError, f"{document.uri}: "):
+            nodes = parser.get_nodes_from_documents([source])
         return [node.get_content(metadata_mode=MetadataMode.NONE) for node in nodes]
 
     def _made(self, counter: TokenCounter, max_tokens: int) -> NodeParser:
         key = (counter.name, max_tokens)
         if self._parser is None or self._parser[0] != key:
-            options = {**self._fitted(counter, max_tokens), **self._options}
-            self._parser = key, cast("NodeParser", make("chunker", self._part, options))
+            made = self._class.make(**self._fitted(counter, max_tokens))
+            self._parser = key, cast("NodeParser", made)
         return self._parser[1]
 
     def _fitted(self, counter: TokenCounter, max_tokens: int) -> dict[str, object]:
         """The arguments that make a parser fill what the embedder reads."""
-        takes = inspect.signature(load_class("chunker", self._part)).parameters
-        if "chunk_size" not in takes or "tokenizer" not in takes:
+        both = {"chunk_size", "tokenizer"}
+        if not both <= self._class.parameters.keys() or both & self._class.options.keys():
             return {}
-        if {"chunk_size", "tokenizer"} & set(self._options):
-            return {}
-        return {
+        fitted = {
             "chunk_size": max_tokens,
             "chunk_overlap": max_tokens // _OVERLAP_SHARE,
             "tokenizer": counter.spans,
         }
+        return {name: value for name, value in fitted.items() if name not in self._class.options}
 
 
 def _fitting(text: str, span: Span, budget: Budget) -> Iterator[Span]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ragloom import Calibration, Embeddings, ModelError, TokenCounter
 from ragloom.text import counter
-from ragloom_llamaindex.parts import FAULTS, fingerprint, guarded, label, make, named
+from ragloom_llamaindex.classes import LlamaClass
 
 if TYPE_CHECKING:
     from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -21,7 +21,7 @@ _MATRIX = 2
 
 
 class EmbeddingEmbedder:
-    """Embeds with any ``BaseEmbedding``; vectors are brought to unit length.
+    """Embeds with any ``BaseEmbedding``; vectors are normalised to unit length.
 
     Args:
         part: Its class.
@@ -30,19 +30,17 @@ class EmbeddingEmbedder:
         dimension: Numbers in a vector; 0 asks the model.
     """
 
+    truncated = 0  # LlamaIndex does not tell
+    calibration: Calibration | None = None
+
     def __init__(
         self, part: str, options: Mapping[str, object], *, max_tokens: int, dimension: int
     ) -> None:
-        self._part = named("embedder", part)
-        self._options = dict(options)
-        self._max_tokens = max_tokens
+        self._class = LlamaClass("embedder", part, dict(options))
+        self.fingerprint = self._class.fingerprint
+        self.max_tokens = max_tokens
         self._stated = dimension
         self._model: BaseEmbedding | None = None
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """Changes with the class, its arguments and LlamaIndex."""
-        return fingerprint(self._part, self._options)
 
     @cached_property
     def dimension(self) -> int:
@@ -53,21 +51,6 @@ class EmbeddingEmbedder:
     def counter(self) -> TokenCounter:
         """``cl100k_base`` where its vocabulary is at hand: LlamaIndex tells no model's tokenizer."""
         return counter("auto")
-
-    @property
-    def max_tokens(self) -> int:
-        """What the options say."""
-        return self._max_tokens
-
-    @property
-    def truncated(self) -> int:
-        """0: LlamaIndex does not tell."""
-        return 0
-
-    @property
-    def calibration(self) -> Calibration | None:
-        """None: the default curve, until ``ragloom calibrate`` fits one."""
-        return None
 
     def embed_passages(self, texts: Sequence[str]) -> Embeddings:
         """``(len(texts), dimension)`` float32.
@@ -94,14 +77,10 @@ class EmbeddingEmbedder:
 
     def _embed(self, ask: Callable[[BaseEmbedding], Sequence[Sequence[float]]]) -> Embeddings:
         if self._model is None:
-            self._model = cast("BaseEmbedding", make("embedder", self._part, self._options))
-        try:
-            with guarded("embedder", self._part):
-                vectors = np.array(ask(self._model), np.float32)
-        except FAULTS as error:
-            said = " ".join(str(error).split()) or type(error).__name__
-            raise ModelError(f"{label('embedder', self._part)}: {said}") from error
+            self._model = cast("BaseEmbedding", self._class.make())
+        with self._class.failing_as(ModelError):
+            vectors = np.array(ask(self._model), np.float32)
         lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
         if vectors.ndim != _MATRIX or not np.isfinite(lengths).all() or not lengths.all():
-            raise ModelError(f"{label('embedder', self._part)}: a vector is empty or not finite")
+            raise ModelError(f"{self._class.label}: a vector is empty or not finite")
         return np.ascontiguousarray(vectors / lengths, np.float32)

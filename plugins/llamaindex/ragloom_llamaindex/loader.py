@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 from ragloom import Document, Json, Metadata, Source, SourceError
 from ragloom.text import decode, read_document
-from ragloom_llamaindex.parts import FAULTS, fingerprint, guarded, label, load_class, make, named
+from ragloom_llamaindex.classes import LlamaClass
 
 if TYPE_CHECKING:
     from llama_index.core.readers.base import BaseReader
@@ -50,13 +49,8 @@ class ReaderLoader:
     """None: the setting ``loaders`` says which files it reads."""
 
     def __init__(self, part: str, options: Mapping[str, object]) -> None:
-        self._part = named("loader", part)
-        self._options = dict(options)
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """Changes with the class, its arguments and LlamaIndex."""
-        return fingerprint(self._part, self._options)
+        self._class = LlamaClass("loader", part, dict(options))
+        self.fingerprint = self._class.fingerprint
 
     def load(self, source: Source, content: bytes) -> Document:
         """What the reader makes of the file; several documents are joined by a blank line.
@@ -64,30 +58,27 @@ class ReaderLoader:
         Raises:
             SourceError: The reader failed, or gave no text.
         """
-        try:
-            with guarded("loader", self._part):
-                read = self._read(source)
-        except FAULTS as error:
-            said = " ".join(str(error).split()) or type(error).__name__
-            raise SourceError(f"{label('loader', self._part)}: {said}") from error
+        with self._class.failing_as(SourceError):
+            read = self._read(source)
         text = _BETWEEN.join(document.get_content() for document in read)
         if not text.strip():
-            raise SourceError(f"{label('loader', self._part)}: it gave no text")
+            raise SourceError(f"{self._class.label}: it gave no text")
         metadata = _metadata([document.metadata for document in read])
         return replace(_document(source, content, text), metadata=metadata)
 
     def _read(self, source: Source) -> Sequence[LlamaDocument]:
-        takes = inspect.signature(load_class("loader", self._part)).parameters
-        if "input_files" in takes:  # SimpleDirectoryReader is made for the files that it reads
+        if (
+            "input_files" in self._class.parameters
+        ):  # SimpleDirectoryReader is made for the files it reads
             if not source.path.is_file():
                 raise FileNotFoundError(f"{source.path} is gone")
-            options = {**self._options, "input_files": [str(source.path)]}
-            return cast("BaseReader", make("loader", self._part, options)).load_data()
-        return cast("BaseReader", self._reader).load_data(source.path)
+            made = self._class.make(input_files=[str(source.path)])
+            return cast("BaseReader", made).load_data()
+        return self._reader.load_data(source.path)
 
     @cached_property
-    def _reader(self) -> object:
-        return make("loader", self._part, self._options)
+    def _reader(self) -> BaseReader:
+        return cast("BaseReader", self._class.make())
 
 
 def _document(source: Source, content: bytes, text: str) -> Document:
