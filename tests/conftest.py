@@ -32,6 +32,24 @@ BuildWheel: TypeAlias = Callable[[Path, Path], None]
 RunPytest: TypeAlias = Callable[..., subprocess.CompletedProcess[str]]
 
 ROOT = Path(__file__).parents[1]
+TOGETHER = (
+    "tests/integration/test_examples.py::test_a_scaffold_",  # and its environment
+    "tests/integration/test_third_party.py",
+    "tests/plugins/stores/",  # the servers
+    "tests/testing/test_mutants.py",
+)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    """Workers take test by test, but one runs all that share what is costly to make."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Scheduling(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return next((start for start in TOGETHER if nodeid.startswith(start)), nodeid)
+
+    return Scheduling(config, log)
 
 
 @pytest.fixture(scope="session")

@@ -85,9 +85,6 @@ def test_an_example_is_installed_tested_and_used(
     shutil.rmtree(tmp_path / "venv")
 
 
-of_the_scaffolds = pytest.mark.xdist_group("scaffolds")
-
-
 @pytest.fixture(scope="module")
 def scaffolds(wheel, build_wheel, tmp_path_factory):
     """A fresh environment with a plugin of every kind, each as the scaffold wrote it."""
@@ -101,7 +98,6 @@ def scaffolds(wheel, build_wheel, tmp_path_factory):
     shutil.rmtree(folder / "venv")
 
 
-@of_the_scaffolds
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_scaffold_passes_its_own_tests(kind, scaffolds, run_pytest):
     folder, python = scaffolds
@@ -113,7 +109,6 @@ def test_a_scaffold_passes_its_own_tests(kind, scaffolds, run_pytest):
     assert "skipped" not in last
 
 
-@of_the_scaffolds
 @pytest.mark.parametrize("kind", ["formatter", "store"])
 def test_a_scaffold_is_checked_without_a_test_file(kind, scaffolds, tmp_path):
     _, python = scaffolds
@@ -121,8 +116,7 @@ def test_a_scaffold_is_checked_without_a_test_file(kind, scaffolds, tmp_path):
     assert " passed" in call(*command, cwd=tmp_path).splitlines()[-1]
 
 
-@of_the_scaffolds
-def test_all_scaffolds_together_index_and_search(scaffolds, tmp_path):
+def test_a_scaffold_of_every_kind_indexes_and_searches(scaffolds, tmp_path):
     _, python = scaffolds
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "keys.my-loader").write_text(PAGE, "utf-8")

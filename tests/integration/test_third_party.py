@@ -13,7 +13,6 @@ import pytest
 from ragloom.testing.scaffold import write_plugin
 
 pytestmark = [
-    pytest.mark.xdist_group("third-party"),
     pytest.mark.skipif(
         importlib.util.find_spec("ragloom.cli") is None, reason="the command line is not there yet"
     ),

@@ -82,7 +82,6 @@ class TestMilvusLite(InMilvusLite, StoreContract):
 
 
 @pytest.mark.server
-@pytest.mark.xdist_group("milvus")
 class TestMilvusLiteServer(OnAServer, SearchableStoreContract):
     @pytest.fixture
     def make_store(self, milvus_lite_server):
@@ -90,7 +89,6 @@ class TestMilvusLiteServer(OnAServer, SearchableStoreContract):
 
 
 @pytest.mark.server
-@pytest.mark.xdist_group("milvus")
 class TestMilvusServer(OnAServer, SearchableStoreContract):
     @pytest.fixture
     def make_store(self, milvus_server):

@@ -16,7 +16,7 @@ pytest.importorskip("pymilvus", reason="pymilvus is not installed")
 
 from ragloom_milvus.store import MilvusServerStore
 
-pytestmark = [pytest.mark.server, pytest.mark.xdist_group("milvus")]
+pytestmark = pytest.mark.server
 
 
 @pytest.fixture(params=["milvus_lite_server", "milvus_server"])

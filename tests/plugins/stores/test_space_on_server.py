@@ -15,7 +15,7 @@ from ragloom.testing.fakes import hashing_provider
 pytest.importorskip("pymilvus", reason="pymilvus is not installed")
 pytest.importorskip("markdown_it", reason="the example docs are Markdown")
 
-pytestmark = [pytest.mark.server, pytest.mark.xdist_group("milvus")]
+pytestmark = pytest.mark.server
 
 QUERY = "log levels and error handling in a service"
 
