@@ -31,7 +31,7 @@ class SpaceGroup(Searchable):
     """
 
     def __init__(self, spaces: Iterable[Space]) -> None:
-        self.spaces = list(spaces)
+        self.spaces: list[Space] = list(spaces)
         self._closing = ExitStack()
         models: dict[str, Space] = {}
         for space in self.spaces:

@@ -13,7 +13,7 @@ from ragloom.protocols import Chunker, Embedder, Formatter, Loader, Reranker, St
 
 __all__ = ["MakePlugin", "host", "make_plugin"]
 
-pytest_plugins = ("ragloom.cli.fixtures",)
+pytest_plugins: tuple[str, ...] = ("ragloom.cli.fixtures",)
 
 
 class MakePlugin(Protocol):
