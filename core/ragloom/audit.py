@@ -37,16 +37,6 @@ from ragloom.protocols import WorkspaceView
 from ragloom.reports import IndexFinished, SearchFinished
 from ragloom.types import Json
 
-__all__ = [
-    "AuditLog",
-    "AuditSettings",
-    "log_of",
-    "ragloom_index_finished",
-    "ragloom_search_finished",
-    "ragloom_settings",
-    "read_log",
-]
-
 _LOG = logging.getLogger("ragloom")
 
 _APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)  # the last on Windows

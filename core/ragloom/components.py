@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from ragloom.config.component import NONE, Component, located
-from ragloom.config.settings import SpaceSettings, user_path
+from ragloom.config.options import user_path
+from ragloom.config.settings import SpaceSettings
 from ragloom.errors import ConfigError, SourceError
 from ragloom.plugin.host import PluginHost
 from ragloom.protocols import (
@@ -27,8 +28,6 @@ from ragloom.sources.loading import chunker_for, cut_document, load_document, lo
 from ragloom.sources.screening import is_secret
 from ragloom.text.decoding import read_regular
 from ragloom.types import Chunk, Document, Json, Source
-
-__all__ = ["Components", "Home", "Select"]
 
 Select: TypeAlias = "Callable[[Sequence[str]], Collection[str]]"
 """Given the uris of all files that are found, those to index."""

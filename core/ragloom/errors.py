@@ -18,19 +18,6 @@ A message is one line: what went wrong, where (file, key, plugin), and what to d
 
 from __future__ import annotations
 
-__all__ = [
-    "ConfigError",
-    "MissingDependencyError",
-    "ModelError",
-    "NotIndexedError",
-    "PluginError",
-    "RagloomError",
-    "SourceError",
-    "StoreDamagedError",
-    "StoreError",
-    "StoreLockedError",
-]
-
 
 class RagloomError(Exception):
     """The root: catching it catches everything that ragloom raises on purpose."""

@@ -24,8 +24,6 @@ from ragloom.sources.screening import ending_of
 from ragloom.stores.filters import matches
 from ragloom.types import Hit
 
-__all__ = ["Explanation", "HitExplanation", "explain"]
-
 _EXPECTED_SHOWN = 3  # passages of the expected file
 
 

@@ -23,8 +23,6 @@ from ragloom.retrieval.query import Query
 from ragloom.snapshot import Snapshot
 from ragloom.types import Condition, Context, Hit, Mode, SearchResult
 
-__all__ = ["Member", "Searchable", "holder"]
-
 _POOL = 4  # hits to choose from, for each one wanted, where they should differ
 
 

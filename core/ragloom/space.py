@@ -39,8 +39,6 @@ from ragloom.sources.discovery import resolve_roots
 from ragloom.status import SpaceStatus, status_of
 from ragloom.types import Calibration, Hit, Mode, Progress, SearchResult
 
-__all__ = ["Space"]
-
 _LOG = logging.getLogger("ragloom")
 _UNCALIBRATED = (
     "this embedder ships no calibration, so relevance follows a default curve: "
@@ -183,8 +181,7 @@ class Space(Components, Searchable):
             NotIndexedError: There is none of them.
         """
         if not self.directory.is_dir() and not isinstance(self.store, SearchableStore):
-            message = f"nothing is indexed in {self.name!r} yet: run 'ragloom index'"
-            raise NotIndexedError(message)
+            raise NotIndexedError(f"nothing is indexed in {self.name!r} yet: run 'ragloom index'")
         self._prepare()
         started = time.perf_counter()
         chunks = self._indexer(progress).repair()

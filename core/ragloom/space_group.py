@@ -15,8 +15,6 @@ from ragloom.searchable import Searchable, holder
 from ragloom.space import Space
 from ragloom.types import Citation, Hit, SearchResult
 
-__all__ = ["SpaceGroup", "merged"]
-
 _RERANKED = 1.0  # scores above it are a reranker's; fused ones are at most that
 
 

@@ -12,8 +12,6 @@ from ragloom.snapshot.manifest import FileEntry, unchanged
 from ragloom.sources.discovery import Found, lies_below
 from ragloom.sources.loading import content_hash
 
-__all__ = ["Drift", "SpaceStatus", "status_of"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drift:

@@ -10,8 +10,6 @@ from typing import Protocol, TypeVar
 from ragloom.errors import RagloomError
 from ragloom.reports import IndexReport
 
-__all__ = ["watch_spaces"]
-
 
 class _Space(AbstractContextManager["_Space"], Protocol):
     @property

@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 from ragloom.errors import MissingDependencyError, RagloomError
 from ragloom.types import Json
 
-__all__ = ["COMPONENTS", "ENVIRONMENT", "NONE", "Component", "located"]
-
 ENVIRONMENT = "RAGLOOM_"
 """What every variable begins with."""
 

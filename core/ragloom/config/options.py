@@ -24,8 +24,6 @@ from typing import TypeAlias
 from ragloom.config.spelling import did_you_mean
 from ragloom.errors import ConfigError
 
-__all__ = ["Place", "build", "describe", "parse", "user_path"]
-
 _SHOWN = 60  # characters of a wrong value
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off"})

@@ -16,8 +16,6 @@ from ragloom.config.spelling import did_you_mean
 from ragloom.config.yaml_file import YamlFile
 from ragloom.errors import ConfigError
 
-__all__ = ["read_section", "read_sections", "section_variables"]
-
 
 def section_variables(name: str, section: type) -> Mapping[str, str]:
     """The variable of each field of a section."""

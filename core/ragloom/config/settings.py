@@ -29,25 +29,11 @@ from pathlib import Path
 from typing import TypeVar, cast, get_origin
 
 from ragloom.config.component import COMPONENTS, ENVIRONMENT, NONE, Component
-from ragloom.config.options import user_path
 from ragloom.config.sections import read_section
 from ragloom.config.spelling import did_you_mean
 from ragloom.config.yaml_file import YamlFile, read_yaml
 from ragloom.errors import ConfigError
 from ragloom.types import MODES, Json, Mode
-
-__all__ = [
-    "COMPONENTS",
-    "CONFIG_NAME",
-    "NONE",
-    "Component",
-    "Settings",
-    "SpaceSettings",
-    "check_space_name",
-    "is_pattern",
-    "load_settings",
-    "user_path",
-]
 
 T = TypeVar("T")
 
@@ -209,12 +195,11 @@ def check_space_name(name: str, place: str = "") -> None:
         or name != name.strip()
         or len(name) > _LONGEST_NAME
     ):
-        message = (
+        raise ConfigError(
             f"{place}{': ' if place else ''}{name!r} cannot name a space: it names a folder, so no "
             "slashes, colons, wildcards or control characters, no leading dot, no blanks around it, and at "
             f"most {_LONGEST_NAME} characters"
         )
-        raise ConfigError(message)
 
 
 def _apply(
@@ -243,8 +228,7 @@ def _from_environment(
             try:
                 parsed = _parsed(known.name, environment[name], partial(_itself, name))
             except ValueError as error:
-                message = f"{name}={environment[name]!r}: expected {error}"
-                raise ConfigError(message) from error
+                raise ConfigError(f"{name}={environment[name]!r}: expected {error}") from error
             settings = _set(settings, known.name, parsed)
             origins[known.name] = name
     for part in COMPONENTS:

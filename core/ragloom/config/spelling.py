@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["counted", "did_you_mean", "nearest"]
-
 
 def counted(count: int, noun: str) -> str:
     """``1 file``, ``2 files``."""

@@ -15,8 +15,6 @@ from ragloom.types import Json
 if TYPE_CHECKING:
     from yaml import MappingNode, Mark, Node
 
-__all__ = ["YamlFile", "compose", "read_yaml"]
-
 _MOST_VALUES = 100_000  # aliases included, so that a few lines cannot become gigabytes
 _DEEPEST = 50
 
@@ -59,16 +57,14 @@ def read_yaml(path: Path) -> YamlFile:
         text = path.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else f"not UTF-8: {error}"
-        message = f"{path}: cannot be read: {why}"
-        raise ConfigError(message) from error
+        raise ConfigError(f"{path}: cannot be read: {why}") from error
     try:
         node = compose(text)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark else 1
         problem = getattr(error, "problem", None) or str(error)
-        message = f"{path}:{line}: not valid YAML: {problem}"
-        raise ConfigError(message) from error
+        raise ConfigError(f"{path}:{line}: not valid YAML: {problem}") from error
     if node is None:
         return YamlFile(path, {}, {})
     reader = _Reader(path)

@@ -11,17 +11,6 @@ from pathlib import Path
 
 from ragloom.types import Citation, Context, Hit, Json
 
-__all__ = [
-    "TextFormatter",
-    "citation_of",
-    "closed",
-    "hit_json",
-    "location",
-    "longest_run",
-    "on_one_line",
-    "shown_titles",
-]
-
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _LINE = re.compile(r"[^\r\n]*")
 _MARKS = " \t#=*-_~"  # what markup puts around a title

@@ -21,8 +21,6 @@ from ragloom.text.sentences import sentence_starts
 from ragloom.text.tokens import counter as counter_named
 from ragloom.types import Citation, Context, Hit
 
-__all__ = ["MAX_TOKENS", "STRATEGIES", "Strategy", "build_context"]
-
 MAX_TOKENS = 4000
 """The budget that is used where none is given, in tokens."""
 

@@ -17,14 +17,6 @@ from ragloom.errors import SourceError
 
 _COLUMNS = 3  # of judgments: query, document, grade
 
-__all__ = [
-    "Collection",
-    "JudgedDocument",
-    "everyday_questions",
-    "read_collection",
-    "write_documents",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedDocument:
@@ -74,8 +66,7 @@ def read_collection(folder: Path, *, split: str = "test") -> Collection:
         if str(row["_id"]) in judgments
     }
     if not queries:
-        message = f"{folder / 'queries.jsonl'}: none of its queries is judged in {judged}"
-        raise SourceError(message)
+        raise SourceError(f"{folder / 'queries.jsonl'}: none of its queries is judged in {judged}")
     return Collection(
         name=folder.resolve().name,
         documents=documents,
@@ -103,19 +94,16 @@ def _rows(path: Path, needed: Sequence[str]) -> Iterator[Mapping[str, object]]:
                     message = f"{path}:{number}: expected a JSON object with {' and '.join(needed)}"
                     raise SourceError(message)
                 if str(row["_id"]) in seen:
-                    message = f"{path}:{number}: there is another _id {row['_id']!r} above"
-                    raise SourceError(message)
+                    raise SourceError(f"{path}:{number}: there is another _id {row['_id']!r} above")
                 seen.add(str(row["_id"]))
                 yield row
     except FileNotFoundError as error:
         message = f"{path}: there is no such file; a collection needs it (BEIR's format)"
         raise SourceError(message) from error
     except json.JSONDecodeError as error:
-        message = f"{path}:{number}: not JSON: {error}"
-        raise SourceError(message) from error
+        raise SourceError(f"{path}:{number}: not JSON: {error}") from error
     except (OSError, EOFError, UnicodeDecodeError) as error:
-        message = f"{path}: cannot be read: {error}"
-        raise SourceError(message) from error
+        raise SourceError(f"{path}: cannot be read: {error}") from error
 
 
 def _judgments(path: Path) -> Mapping[str, Mapping[str, int]]:

@@ -9,8 +9,6 @@ from ragloom.errors import StoreDamagedError
 from ragloom.indexing.lock import space_lock
 from ragloom.protocols import Store
 
-__all__ = ["drop"]
-
 
 def drop(directory: Path, *, store: Store, dimension: int, aside: Path, timeout: float) -> None:
     """Empty the store of a space and remove its folder, which is never seen half removed.

@@ -12,8 +12,6 @@ from ragloom.protocols import Embedder, Embeddings
 from ragloom.text.chunks import embedded_text
 from ragloom.types import Chunk
 
-__all__ = ["embed_whole", "embedding_key", "windows"]
-
 _SEAM = 4  # tokens left free: a word cut by a window may count more pieces in each half
 
 

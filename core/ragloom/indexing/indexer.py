@@ -39,8 +39,6 @@ from ragloom.text.chunks import embedded_text
 from ragloom.text.decoding import read_regular
 from ragloom.types import Chunk, Progress
 
-__all__ = ["LOCK_TIMEOUT", "Indexer"]
-
 _EMBED_AT_ONCE = 256  # chunks; enough to sort by length, few enough for a smooth progress bar
 _WORTH_OPENING = 256  # chunks to embed that take longer than to ask the store for their vectors
 LOCK_TIMEOUT = 600.0  # seconds to wait for another run

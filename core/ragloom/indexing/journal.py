@@ -17,8 +17,6 @@ import numpy as np
 
 from ragloom.protocols import Embeddings
 
-__all__ = ["Journal"]
-
 _KEY_BYTES = 32
 _DIMENSION = "#"  # begins no id
 

@@ -13,8 +13,6 @@ from pathlib import Path
 
 from ragloom.errors import StoreLockedError
 
-__all__ = ["space_lock"]
-
 _LOG = logging.getLogger("ragloom")
 
 
@@ -36,11 +34,10 @@ def space_lock(directory: Path, *, timeout: float) -> Iterator[None]:
         try:
             lock.acquire(timeout=timeout, poll_interval=0.05)
         except Timeout as error:
-            message = (
+            raise StoreLockedError(
                 f"space {directory.name!r} is still being written by {_holder(holder)} after "
                 f"{timeout:g} s: wait for it, or stop it, then run the command again"
-            )
-            raise StoreLockedError(message) from error
+            ) from error
     try:
         holder.write_text(
             json.dumps({"pid": os.getpid(), "host": socket.gethostname(), "since": time.time()}),

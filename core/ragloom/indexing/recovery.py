@@ -29,8 +29,6 @@ from ragloom.snapshot import (
 from ragloom.snapshot.manifest import FileEntry, Fingerprint
 from ragloom.stores.atomic import quarantine
 
-__all__ = ["Recovery"]
-
 _LOG = logging.getLogger("ragloom")
 
 
@@ -64,8 +62,7 @@ class Recovery:
         if directory is None:
             return None
         if not directory.is_dir():
-            message = f"{directory} is gone"
-            raise StoreDamagedError(message)
+            raise StoreDamagedError(f"{directory} is gone")
         return _checked(directory)
 
     def whole(self, *, timeout: float) -> Snapshot | None:

@@ -12,8 +12,6 @@ from ragloom.config.settings import SpaceSettings
 from ragloom.errors import ConfigError
 from ragloom.stores.atomic import replace_file
 
-__all__ = ["RECORDED", "RECORD_NAME", "SpaceRecord"]
-
 RECORD_NAME = "space.json"
 RECORDED = ("store", "embedder", "chunker")
 """The components that an index is made with."""

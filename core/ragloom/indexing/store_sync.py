@@ -24,8 +24,6 @@ from ragloom.snapshot import NewRow, Snapshot, contents
 from ragloom.stores.atomic import quarantine
 from ragloom.types import Chunk, Lines, Progress, Span
 
-__all__ = ["StoreWriter", "answers_for"]
-
 _LOG = logging.getLogger("ragloom")
 _WRITE_AT_ONCE = 1000  # chunks a store call
 # The uri of marks: the folder of the state, so that no file can be called so. Their ids begin with it, too,

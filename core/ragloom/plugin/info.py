@@ -10,8 +10,6 @@ from typing import Literal, TypeAlias
 from ragloom.errors import RagloomError
 from ragloom.plugin.registry import Offer, missing_modules
 
-__all__ = ["MissingExtra", "Plugin", "PluginInfo", "Status", "reason"]
-
 Status: TypeAlias = Literal["loaded", "failed", "disabled"]
 
 

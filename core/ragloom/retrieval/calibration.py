@@ -15,16 +15,6 @@ from ragloom.errors import ConfigError
 from ragloom.stores.atomic import replace_file
 from ragloom.types import Calibration, SearchResult
 
-__all__ = [
-    "CALIBRATION_NAME",
-    "DEFAULT_GATE",
-    "INJECTION_RATE",
-    "fit_to_corpus",
-    "fit_to_pairs",
-    "read_calibration",
-    "write_calibration",
-]
-
 DEFAULT_GATE = 0.3
 INJECTION_RATE = 0.0125
 """A calibration gives the best passage of this share of off-topic queries a relevance of 0.3 or more."""

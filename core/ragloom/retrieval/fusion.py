@@ -7,8 +7,6 @@ import numpy.typing as npt
 
 from ragloom.types import Mode
 
-__all__ = ["DENSE_WEIGHT", "fuse"]
-
 DENSE_WEIGHT = 0.55
 """Of the convex combination; measured in ``benchmarks/README.md``."""
 

@@ -10,8 +10,6 @@ from ragloom.retrieval.ranking import CANDIDATES
 from ragloom.retrieval.relevance import WordEvidence
 from ragloom.types import Hit
 
-__all__ = ["Judged", "Verdict", "examined", "judge"]
-
 Verdict: TypeAlias = Literal["shown", "irrelevant", "surplus", "unexamined", "changed"]
 
 

@@ -30,8 +30,6 @@ from ragloom.retrieval.rerank import reranked
 from ragloom.snapshot import Snapshot
 from ragloom.types import Calibration, Hit, SearchResult
 
-__all__ = ["Answers", "Judgement", "candidates", "judged", "search"]
-
 
 class Answers(Protocol):
     """What answers a query: a :class:`ragloom.Space`."""

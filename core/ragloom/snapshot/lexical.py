@@ -23,8 +23,6 @@ import tantivy
 
 from ragloom.snapshot.analyzer import STOP_WORDS, analyze
 
-__all__ = ["FIELD_WEIGHTS", "LexicalDocument", "LexicalIndex", "update_lexical"]
-
 _ANALYZER = "ragloom_stem"
 _WRITER_BYTES = 15_000_000  # tantivy's minimum for one thread, which is ample for documentation
 _LONGEST_TERM = 200  # characters; longer "words" are encoded data, and tantivy refuses 64 KiB

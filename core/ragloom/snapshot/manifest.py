@@ -13,17 +13,6 @@ from pathlib import Path
 from ragloom.stores.atomic import replace_file
 from ragloom.types import Metadata
 
-__all__ = [
-    "SEEN_NAME",
-    "FileEntry",
-    "Fingerprint",
-    "fingerprint",
-    "read_files",
-    "unchanged",
-    "write_files",
-    "write_seen",
-]
-
 SEEN_NAME = "seen.json"
 
 _RACY_NS = 2_000_000_000

@@ -25,19 +25,6 @@ from ragloom.snapshot.lexical import LexicalIndex
 from ragloom.snapshot.manifest import SEEN_NAME, FileEntry, read_files, write_seen
 from ragloom.types import Chunk, Lines, Span
 
-__all__ = [
-    "FORMAT",
-    "Meta",
-    "Snapshot",
-    "all_generations",
-    "checksum",
-    "chunk_line",
-    "contents",
-    "current",
-    "generations",
-    "last_meta",
-]
-
 FORMAT = 1
 _ATTEMPTS = 5
 _GENERATION = re.compile(r"gen-([0-9]+)")

@@ -28,8 +28,6 @@ from ragloom.snapshot.reader import (
 )
 from ragloom.types import Chunk
 
-__all__ = ["NewRow", "current_generation", "point_at", "publish"]
-
 _COPY_ROWS = 4096
 _KEPT_GENERATIONS = 2  # the one that answers and the one before it, which readers may still open
 

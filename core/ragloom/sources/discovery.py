@@ -34,8 +34,6 @@ from ragloom.sources.screening import (
 from ragloom.text.decoding import NO_FILE, read_regular
 from ragloom.types import Source
 
-__all__ = ["Found", "Root", "lies_below", "resolve_roots", "walk"]
-
 _Rules: TypeAlias = "list[tuple[str, pathspec.GitIgnoreSpec]]"
 """Folders and what their ignore files say, outermost first."""
 
@@ -98,8 +96,7 @@ def resolve_roots(sources: Sequence[str], base: Path) -> list[Root]:
                 break
         path = Path(os.path.realpath(base / fixed))  # unlike resolve(), it takes a loop of links
         if not os.path.exists(path):
-            message = f"{source}: there is no such file or folder (looked for {path})"
-            raise SourceError(message)
+            raise SourceError(f"{source}: there is no such file or folder (looked for {path})")
         roots.append(Root(path=path, patterns=(pattern,) if pattern else ()))
     return roots
 

@@ -22,8 +22,6 @@ from ragloom.sources.screening import ending_of
 from ragloom.text.chunks import make_chunks
 from ragloom.types import Chunk, Document, Source
 
-__all__ = ["chunker_for", "content_hash", "cut_document", "load_document", "loader_for"]
-
 
 def content_hash(content: bytes) -> str:
     """SHA-256 in hex."""
@@ -42,8 +40,7 @@ def loader_for(path: str | Path, loaders: Mapping[str, Loader]) -> Loader:
     """
     loader = loaders.get(ending_of(path)) or loaders.get("")
     if loader is None:
-        message = f"{path}: no loader reads this kind of file"
-        raise SourceError(message)
+        raise SourceError(f"{path}: no loader reads this kind of file")
     return loader
 
 

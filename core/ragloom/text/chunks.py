@@ -15,8 +15,6 @@ from ragloom.errors import PluginError
 from ragloom.protocols import TokenCounter
 from ragloom.types import Chunk, Document, Lines, Piece, Span
 
-__all__ = ["byte_offsets", "embedded_text", "join_context", "line_starts", "make_chunks"]
-
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
 

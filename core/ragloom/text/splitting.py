@@ -17,19 +17,6 @@ from ragloom.protocols import TokenCounter
 from ragloom.text.sentences import sentence_starts
 from ragloom.types import Span
 
-__all__ = [
-    "Atom",
-    "Boundaries",
-    "Budget",
-    "between_words",
-    "blank_line_starts",
-    "line_starts_within",
-    "sentence_starts_within",
-    "split_to_fit",
-    "stripped",
-    "tile",
-]
-
 Boundaries: TypeAlias = Callable[[str, int, int], list[int]]
 
 _CHARACTERS_PER_TOKEN = 16

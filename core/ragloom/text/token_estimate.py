@@ -19,8 +19,6 @@ from importlib.resources import files
 from itertools import pairwise
 from typing import NamedTuple
 
-__all__ = ["estimate", "estimated_spans"]
-
 _PIECE = re.compile(
     r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\w]?[^\W\d_]+|_[^\W\d_]+|\d{1,3}| ?(?:[^\s\w]|_)+[\r\n]*"
     r"|\s*[\r\n]+|\s+(?!\S)|\s+"

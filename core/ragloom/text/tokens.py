@@ -25,8 +25,6 @@ from ragloom.text.token_estimate import estimate, estimated_spans
 if TYPE_CHECKING:
     from tiktoken import Encoding
 
-__all__ = ["COUNTERS", "counter"]
-
 COUNTERS = ("auto", "cl100k_base", "o200k_base", "approximate")
 """The names that :func:`counter` knows."""
 
