@@ -35,6 +35,7 @@ from ragloom.context.citations import hit_json
 from ragloom.hookspecs import hookimpl
 from ragloom.protocols import WorkspaceView
 from ragloom.reports import IndexFinished, SearchFinished
+from ragloom.text.parsing import parse_json
 from ragloom.types import Json
 
 _LOG = logging.getLogger("ragloom")
@@ -187,7 +188,7 @@ _log = lru_cache(maxsize=16)(AuditLog)
 
 
 def read_log(path: Path) -> Iterator[Mapping[str, Json]]:
-    """The lines of a log and of its older files, oldest first; torn lines are left out."""
+    """The lines of a log and of its older files, oldest first; torn lines are skipped."""
     older = sorted(
         (int(file.suffix[1:]) for file in path.parent.glob(f"{path.name}.*") if _numbered(file)),
         reverse=True,
@@ -198,12 +199,10 @@ def read_log(path: Path) -> Iterator[Mapping[str, Json]]:
         except FileNotFoundError:
             continue
         for line in lines:
-            try:
-                record = json.loads(line)
-            except (ValueError, RecursionError):
-                continue
-            if isinstance(record, dict):
-                yield record
+            with suppress(ValueError):
+                record = parse_json(line)
+                if isinstance(record, Mapping):
+                    yield record
 
 
 def _numbered(path: Path) -> bool:

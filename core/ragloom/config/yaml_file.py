@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from reprlib import repr as shown
 from typing import TYPE_CHECKING, cast
@@ -21,6 +22,7 @@ _DEEPEST = 50
 KeyPath = tuple[str | int, ...]
 
 
+@dataclass(frozen=True, slots=True)
 class YamlFile:
     """The content of a YAML file and the line of every key.
 
@@ -30,12 +32,9 @@ class YamlFile:
         lines: 1-based lines by the path of keys and list positions that leads to a value.
     """
 
-    def __init__(
-        self, path: Path, content: Mapping[str, Json], lines: Mapping[KeyPath, int]
-    ) -> None:
-        self.path = path
-        self.content = content
-        self.lines = lines
+    path: Path
+    content: Mapping[str, Json]
+    lines: Mapping[KeyPath, int]
 
     def place(self, *keys: str | int) -> str:
         """``file:line`` of a key, or of the nearest key around it."""

@@ -10,8 +10,10 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, cast
 
 from ragloom.errors import StoreLockedError
+from ragloom.text.parsing import parse_json
 
 _LOG = logging.getLogger("ragloom")
 
@@ -51,8 +53,8 @@ def space_lock(directory: Path, *, timeout: float) -> Iterator[None]:
 
 def _holder(path: Path) -> str:
     try:
-        known = json.loads(path.read_text("utf-8"))
+        known = cast("dict[str, Any]", parse_json(path.read_bytes()))
         since = time.strftime("%H:%M:%S", time.localtime(known["since"]))
         return f"process {known['pid']} on {known['host']} (since {since})"
-    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
+    except (OSError, ValueError, KeyError, TypeError, OverflowError):
         return "another process"

@@ -18,6 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ragloom.config.spelling import unknown
 from ragloom.errors import ConfigError, MissingDependencyError, ModelError
 from ragloom.protocols import TokenCounter
 from ragloom.text.token_estimate import estimate, estimated_spans
@@ -36,7 +37,7 @@ class _Vocabulary:
     Attributes:
         url: Where it was published; its SHA-1 is the file's name in a tiktoken cache.
         sha256: Of the file.
-        pattern: What a text is cut into before bytes are merged.
+        pattern: Matches the pieces of a text whose bytes are merged.
     """
 
     url: str
@@ -79,7 +80,7 @@ def counter(name: str = "auto") -> TokenCounter:
         ModelError: No file holds the vocabulary. Not for ``auto``.
     """
     if name not in COUNTERS:
-        raise ConfigError(f"no token counter {name!r}; there are {', '.join(COUNTERS)}")
+        raise ConfigError(unknown("token counter", name, COUNTERS))
     if name == "approximate":
         return ApproximateCounter()
     if name != "auto":
