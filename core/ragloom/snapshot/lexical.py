@@ -138,7 +138,7 @@ def _lockable(directory: Path) -> Iterator[Path]:
 
 
 class LexicalIndex:
-    """The read side: opened once, asked many times."""
+    """The read side: opened once, searched many times."""
 
     def __init__(self, directory: Path) -> None:
         self._stemmer = _stemmer()
@@ -172,7 +172,7 @@ class LexicalIndex:
 
         Args:
             terms: Stems and how much each counts, usually 1.
-            limit: How many at the most.
+            limit: Maximum number of chunks.
             among: Only the chunks with these serial numbers, when given.
         """
         empty = np.empty(0, np.uint64), np.empty(0, np.float32)
