@@ -1,4 +1,4 @@
-"""Forgetting an index."""
+"""Delete an index."""
 
 from __future__ import annotations
 
