@@ -1,7 +1,7 @@
-"""From settings to a part's options: names and types are checked against its dataclass.
+"""From settings to a component's options: names and types are checked against its dataclass.
 
 Values from a YAML file have types already; those from the environment and the command line are
-strings, and become what the dataclass asks for: ``"3"`` an int, ``"true"`` a bool, ``"a, b"`` a
+strings, and become the type of the field: ``"3"`` an int, ``"true"`` a bool, ``"a, b"`` a
 tuple.
 """
 

@@ -79,7 +79,7 @@ def location(citation: Citation) -> str:
 def shown_titles(citations: Sequence[Citation]) -> list[tuple[str, ...]]:
     """The titles to write above each passage, on one line each, so that none is shown twice.
 
-    A title with which the passage itself begins is left out, and so are the titles of a passage of
+    A title with which the passage itself begins is omitted, and so are the titles of a passage of
     which an earlier one, of the same file, had the same.
     """
     shown: list[tuple[str, ...]] = []

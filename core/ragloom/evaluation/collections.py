@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
+from ragloom.config.spelling import unknown
 from ragloom.errors import SourceError
 
 _COLUMNS = 3  # of judgments: query, document, grade
@@ -112,8 +113,7 @@ def _judgments(path: Path) -> Mapping[str, Mapping[str, int]]:
         lines = path.read_text("utf-8").splitlines()
     except FileNotFoundError as error:
         splits = sorted(other.stem for other in path.parent.glob("*.tsv"))
-        message = f"{path}: there is no such split; there are: {', '.join(splits) or 'none'}"
-        raise SourceError(message) from error
+        raise SourceError(f"{path}: {unknown('split', path.stem, splits)}") from error
     for number, line in enumerate(lines[1:], 2):
         parts = line.split("\t")
         if len(parts) != _COLUMNS or not parts[2].lstrip("-").isdigit():

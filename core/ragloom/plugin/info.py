@@ -18,7 +18,7 @@ class MissingExtra:
     """A component that is offered and cannot be made, because a package is not installed.
 
     Attributes:
-        part: Such as ``embedder 'onnx'``.
+        part: The component, such as ``embedder 'onnx'``.
         modules: What cannot be imported.
         extra: What to give to pip, such as ``ragloom[onnx]``.
     """

@@ -22,7 +22,7 @@ class Judged:
         evidence: The words that it shares with the query.
         rank: Its place in the order, from 1.
         verdict: ``shown``; ``irrelevant``, below the minimum; ``surplus``, behind as many hits as were
-            asked for; ``unexamined``, too far behind; ``changed``, its file no longer says it.
+            requested; ``unexamined``, too far behind; ``changed``, its file no longer says it.
     """
 
     hit: Hit
@@ -43,7 +43,7 @@ def judge(
     min_relevance: float,
     follow: Callable[[Hit], Hit | None],
 ) -> Iterator[Judged]:
-    """Judge candidates in their order, each when it is asked for.
+    """Judge candidates in their order, lazily.
 
     Args:
         candidates: Best first.

@@ -147,7 +147,7 @@ def test_a_path_of_no_user_is_refused(tmp_path: Path, value: str) -> None:
             "chunkers",
             "ragloom.yaml:4: chunker 'sentence': unknown option 'overlp'; did you mean 'overlap'?",
         ),
-        ("\nstore: sqlit", "store", "ragloom.yaml:2: no store is called 'sqlit'; did you mean"),
+        ("\nstore: sqlit", "store", "ragloom.yaml:2: unknown store 'sqlit'; did you mean"),
         (
             "embedder:\n  threads: -1\n  name: onnx",
             "embedder",
@@ -164,8 +164,8 @@ def test_a_path_of_no_user_is_refused(tmp_path: Path, value: str) -> None:
             "ragloom.yaml:1: reranker 'onnx': option 'model' is missing",
         ),
         ("formatter: {name: text, x: 1}", "formatter", "ragloom.yaml:1: formatter 'text': unknown"),
-        ("chunkers:\n  md: headng", "chunkers", "ragloom.yaml:2: no chunker is called 'headng'"),
-        ("loaders:\n  md: markdwn", "loaders", "ragloom.yaml:2: no loader is called 'markdwn'"),
+        ("chunkers:\n  md: headng", "chunkers", "ragloom.yaml:2: unknown chunker 'headng'"),
+        ("loaders:\n  md: markdwn", "loaders", "ragloom.yaml:2: unknown loader 'markdwn'"),
         (
             "spaces:\n  default:\n    chunker: {name: heading}\nchunker: heading",
             "chunkers",
@@ -174,7 +174,7 @@ def test_a_path_of_no_user_is_refused(tmp_path: Path, value: str) -> None:
         (
             "chunker: {name: heading, levels: x}",
             "chunkers",
-            "RAGLOOM_CHUNKER: no chunker is called 'headin'; did you mean 'heading'?",
+            "RAGLOOM_CHUNKER: unknown chunker 'headin'; did you mean 'heading'?",
         ),
     ],
 )
