@@ -119,7 +119,7 @@ class EvaluationSpec:
         target: ``module:function``, imported only when it is run. It is called with the
             :class:`~ragloom.Workspace`, the folder and ``progress=``, as :meth:`Space.index
             <ragloom.workspace.Space.index>` takes it, and returns a
-            :class:`ragloom.evaluation.Measurement`.
+            :class:`ragloom.Measurement`.
         summary: One line: what is measured.
     """
 

@@ -136,9 +136,7 @@ class Searchable(ABC):
         asked = _query(query, top_k, min_relevance, mode, where)
         started = time.perf_counter()
         members = self.members
-        limit = asked.top_k
-        if limit is None:
-            limit = max(member.settings.top_k for member in members)
+        limit = self._limit(asked)
         varied = strategy == "diversity"
         result = self.answer(replace(asked, top_k=limit * _POOL if varied else limit))
         root = members[0].root
@@ -157,6 +155,10 @@ class Searchable(ABC):
         )
         self._tell(result, started, packed, provider)
         return packed
+
+    def _limit(self, query: Query) -> int:
+        usual = max(member.settings.top_k for member in self.members)
+        return usual if query.top_k is None else query.top_k
 
     def _tell(
         self,
@@ -178,7 +180,7 @@ class Searchable(ABC):
             provider=provider,
         )
         workspace = self.members[0].workspace
-        workspace.host.search_finished(workspace, event)
+        workspace.host.finished(workspace, event)
 
 
 def holder(members: Sequence[M], hit: Hit) -> M | None:

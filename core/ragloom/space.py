@@ -358,7 +358,7 @@ class Space(Components, Searchable):
             seconds=seconds,
             report=report,
         )
-        self.host.index_finished(self.workspace, event)
+        self.host.finished(self.workspace, event)
 
     def _refuse_emptying(self) -> None:
         if self.record is None or not self.generation:

@@ -51,9 +51,7 @@ class SpaceGroup(Searchable):
         Raises:
             RagloomError: None of them answers; the error of the first.
         """
-        top_k = query.top_k
-        if top_k is None:
-            top_k = max(space.settings.top_k for space in self.spaces)
+        top_k = self._limit(query)
         results: list[SearchResult] = []
         failed: list[RagloomError] = []
         for space in self.spaces:

@@ -59,7 +59,7 @@ def read_section(
         name: The top-level key.
         section: A dataclass whose fields are the legal keys, or a tuple of one.
         environment: Variables.
-        origins: Where each value was found, by dotted key, is added here.
+        origins: Gets where each value was found, by dotted key.
 
     Raises:
         ConfigError: A key is unknown, or a value is of the wrong type or out of range.

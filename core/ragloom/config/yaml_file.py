@@ -126,29 +126,26 @@ class _Reader:
     """Turns nodes into plain values and notes where each key stands."""
 
     def __init__(self, path: Path) -> None:
-        from yaml import SafeLoader
+        import yaml
 
         self.lines: dict[KeyPath, int] = {}
         self._path = path
-        self._loader = SafeLoader("")
+        self._yaml = yaml
+        self._loader = yaml.SafeLoader("")
 
     def value(self, node: Node, keys: KeyPath) -> Json:
-        from yaml import MappingNode, SequenceNode
-
         self.lines.setdefault(keys, node.start_mark.line + 1)
-        if isinstance(node, MappingNode):
+        if isinstance(node, self._yaml.MappingNode):
             return self._mapping(node, keys)
-        if isinstance(node, SequenceNode):
+        if isinstance(node, self._yaml.SequenceNode):
             return [self.value(item, (*keys, number)) for number, item in enumerate(node.value)]
         return self._scalar(node)
 
     def _mapping(self, node: MappingNode, keys: KeyPath) -> dict[str, Json]:
-        from yaml import ScalarNode
-
         mapping: dict[str, Json] = {}
         for key_node, value_node in node.value:
             line = key_node.start_mark.line + 1
-            if not isinstance(key_node, ScalarNode) or key_node.value == "<<":
+            if not isinstance(key_node, self._yaml.ScalarNode) or key_node.value == "<<":
                 raise ConfigError(f"{self._path}:{line}: a key must be a plain word")
             key = key_node.value
             if key in mapping:
@@ -158,12 +155,16 @@ class _Reader:
         return mapping
 
     def _scalar(self, node: Node) -> Json:
-        from yaml import YAMLError
-
         line = node.start_mark.line + 1
         try:
             value = _possible(self._loader.construct_object(node, deep=True))
-        except (YAMLError, ValueError, ArithmeticError, LookupError, AttributeError) as error:
+        except (
+            self._yaml.YAMLError,
+            ValueError,
+            ArithmeticError,
+            LookupError,
+            AttributeError,
+        ) as error:
             problem = getattr(error, "problem", None) or f"cannot read {shown(node.value)}: {error}"
             raise ConfigError(f"{self._path}:{line}: {problem}") from error
         if value is None or isinstance(value, bool | int | str):

@@ -7,7 +7,6 @@ A folder with ``corpus.jsonl`` or ``corpus.jsonl.gz`` (``_id``, ``title``, ``tex
 from __future__ import annotations
 
 import gzip
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -15,6 +14,7 @@ from pathlib import Path
 
 from ragloom.config.spelling import unknown
 from ragloom.errors import SourceError
+from ragloom.text.parsing import parse_json
 
 _COLUMNS = 3  # of judgments: query, document, grade
 
@@ -90,7 +90,7 @@ def _rows(path: Path, needed: Sequence[str]) -> Iterator[Mapping[str, object]]:
             for number, line in enumerate(lines, 1):
                 if not line.strip():
                     continue
-                row = json.loads(line)
+                row = parse_json(line)
                 if not isinstance(row, dict) or any(key not in row for key in needed):
                     message = f"{path}:{number}: expected a JSON object with {' and '.join(needed)}"
                     raise SourceError(message)
@@ -101,10 +101,10 @@ def _rows(path: Path, needed: Sequence[str]) -> Iterator[Mapping[str, object]]:
     except FileNotFoundError as error:
         message = f"{path}: there is no such file; a collection needs it (BEIR's format)"
         raise SourceError(message) from error
-    except json.JSONDecodeError as error:
-        raise SourceError(f"{path}:{number}: not JSON: {error}") from error
     except (OSError, EOFError, UnicodeDecodeError) as error:
         raise SourceError(f"{path}: cannot be read: {error}") from error
+    except ValueError as error:
+        raise SourceError(f"{path}:{number}: not JSON: {error}") from error
 
 
 def _judgments(path: Path) -> Mapping[str, Mapping[str, int]]:

@@ -18,7 +18,7 @@ import numpy as np
 from ragloom.components import Components
 from ragloom.errors import SourceError
 from ragloom.indexing.embedding import embed_whole, embedding_key
-from ragloom.indexing.journal import Journal
+from ragloom.indexing.journal import TOUCHED, Journal
 from ragloom.indexing.lock import space_lock
 from ragloom.indexing.recovery import Recovery
 from ragloom.indexing.store_sync import StoreWriter
@@ -113,7 +113,7 @@ class Indexer:
         return not (
             changes.any
             or snapshot.meta.store != self._store.fingerprint
-            or Journal.exists(self._directory)
+            or (self._directory / TOUCHED).exists()
         )
 
     def _parts(self, path: str) -> str:

@@ -17,6 +17,9 @@ import numpy as np
 
 from ragloom.protocols import Embeddings
 
+TOUCHED = "touched.journal"
+"""There while a run writes to the store, and after it was interrupted then."""
+
 _KEY_BYTES = 32
 _DIMENSION = "#"  # begins no id
 
@@ -26,17 +29,12 @@ class Journal:
 
     def __init__(self, directory: Path, dimension: int) -> None:
         self._embeddings = directory / "embeddings.journal"
-        self._touched = directory / "touched.journal"
+        self._touched = directory / TOUCHED
         self._dimension = dimension
         self._sound: int | None = None  # bytes up to the first torn or foreign record, once known
         self._record = np.dtype(
             [("crc", "<u4"), ("key", f"S{_KEY_BYTES}"), ("vector", "<f4", (dimension,))]
         )
-
-    @staticmethod
-    def exists(directory: Path) -> bool:
-        """Whether a run was interrupted after it began to write to the store."""
-        return (directory / "touched.journal").exists()
 
     def recall(self) -> Mapping[str, Embeddings]:
         """The vectors of the interrupted run by their key; a torn or foreign record ends the reading."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -26,8 +27,9 @@ from ragloom.snapshot import (
     point_at,
     publish,
 )
-from ragloom.snapshot.manifest import FileEntry, Fingerprint
+from ragloom.snapshot.manifest import FileEntry
 from ragloom.stores.atomic import quarantine
+from ragloom.types import Chunk
 
 _LOG = logging.getLogger("ragloom")
 
@@ -141,7 +143,16 @@ class Recovery:
                 or (keyless and not chunk.key)
             ]
             if rows:
-                self._publish(rows, embedder, dimension)
+                publish(
+                    self._directory,
+                    previous=None,
+                    kept=np.zeros(0, np.bool_),
+                    rows=rows,
+                    files=_files([row.chunk for row in rows]),
+                    dimension=dimension,
+                    embedder=embedder,
+                    store=self._writer.store.fingerprint,
+                )
                 return self.opened()
         return None
 
@@ -174,34 +185,18 @@ class Recovery:
             kept = f"; quarantined as {quarantine(directory)}"
         _LOG.warning("%s: %s%s", self._name, str(error).partition(": index again")[0], kept)
 
-    def _publish(self, rows: list[NewRow], embedder: str, dimension: int) -> None:
-        counts = Counter(row.chunk.uri for row in rows)
-        metadata = {row.chunk.uri: row.chunk.metadata for row in rows}
-        files = {
-            uri: FileEntry(
-                uri=uri,
-                fingerprint=Fingerprint(0, 0, 0),
-                content_hash="",
-                parts="",
-                chunks=counts[uri],
-                metadata=metadata[uri],
-            )
-            for uri in sorted(counts)
-        }
-        publish(
-            self._directory,
-            previous=None,
-            kept=np.zeros(0, np.bool_),
-            rows=rows,
-            files=files,
-            dimension=dimension,
-            embedder=embedder,
-            store=self._writer.store.fingerprint,
-        )
-
 
 def _checked(directory: Path) -> Snapshot:
     """A generation, compared with its checksums."""
     snapshot = Snapshot(directory)
     snapshot.check()
     return snapshot
+
+
+def _files(chunks: Sequence[Chunk]) -> Mapping[str, FileEntry]:
+    counts = Counter(chunk.uri for chunk in chunks)
+    metadata = {chunk.uri: chunk.metadata for chunk in chunks}
+    return {
+        uri: FileEntry(uri=uri, chunks=counts[uri], metadata=metadata[uri])
+        for uri in sorted(counts)
+    }

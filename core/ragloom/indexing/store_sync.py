@@ -331,10 +331,8 @@ def _items(
 
 
 def _stored(row: NewRow) -> Chunk:
-    """A new chunk as the store has it."""
     return replace(row.chunk, key=row.key)
 
 
 def _stored_again(snapshot: Snapshot, row: int) -> Chunk:
-    """A chunk of a generation as the store has it."""
     return replace(snapshot.chunk(row), key=snapshot.keys[row].decode("ascii"))

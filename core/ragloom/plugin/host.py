@@ -224,15 +224,10 @@ class PluginHost:
                     raise PluginError(said) from error
         return None
 
-    def index_finished(self, workspace: WorkspaceView, event: IndexFinished) -> None:
-        """Tell every plugin of a run. One that fails is a warning."""
-        self._tell("ragloom_index_finished", workspace, event)
-
-    def search_finished(self, workspace: WorkspaceView, event: SearchFinished) -> None:
-        """Tell every plugin of a search. One that fails is a warning."""
-        self._tell("ragloom_search_finished", workspace, event)
-
-    def _tell(self, hook: str, workspace: WorkspaceView, event: object) -> None:
+    def finished(self, workspace: WorkspaceView, event: IndexFinished | SearchFinished) -> None:
+        """Tell every plugin of a run or a search. One that fails is a warning."""
+        searched = isinstance(event, SearchFinished)
+        hook = "ragloom_search_finished" if searched else "ragloom_index_finished"
         for plugin in self._implementing(hook):
             with _isolated(plugin, hook):
                 self._call(plugin, hook, workspace=workspace, event=event)

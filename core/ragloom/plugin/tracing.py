@@ -23,12 +23,7 @@ def trace_call(
     _LOG.info("%s(%s) -> %s", hook, given, plugins)
 
 
-def trace_result(
-    outcome: pluggy.Result[object],
-    hook: str,
-    impls: Iterable[pluggy.HookImpl],  # noqa: ARG001 - pluggy's signature
-    arguments: Mapping[str, object],  # noqa: ARG001
-) -> None:
+def trace_result(outcome: pluggy.Result[object], hook: str, *_: object) -> None:
     """After a hook was called: what it returned or raised."""
     if outcome.exception is not None:
         _LOG.info("%s raised %s", hook, reason(outcome.exception))

@@ -45,11 +45,7 @@ def judge(
 ) -> Iterator[Judged]:
     """Judge candidates in their order, lazily.
 
-    Args:
-        candidates: Best first.
-        top_k: Maximum number of hits.
-        min_relevance: The gate, 0 to 1.
-        follow: Gives a hit as its file stands now, None where the file no longer says it.
+    ``follow`` gives a hit as its file stands now, None where the file no longer says it.
     """
     shown = 0
     for rank, (hit, evidence) in enumerate(candidates, 1):

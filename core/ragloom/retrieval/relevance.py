@@ -50,13 +50,7 @@ class WordEvidence(NamedTuple):
 def word_evidence(
     weights: Mapping[str, float], stems: Callable[[str], Sequence[str]], passage: str
 ) -> WordEvidence:
-    """Compare a query with a passage.
-
-    Args:
-        weights: The query's stems and their inverse document frequencies.
-        stems: Analyses a text as the index does.
-        passage: What was found.
-    """
+    """Compare a query, as its stems and their inverse document frequencies, with a passage."""
     total = sum(weights.values())
     if total <= 0:
         return WordEvidence(0.0, 0)

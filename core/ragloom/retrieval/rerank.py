@@ -33,12 +33,7 @@ def reranked(
     for the reranker's score ``s``: between 1 and 2, in the order of ``s`` whatever its scale, and above
     every fused score, which is at most 1. Ties break by chunk id.
 
-    Args:
-        query: In words.
-        snapshot: What was asked.
-        ranking: In its fused order.
-        reranker: Scores the passages; as the embedder does, it reads context and text of a chunk.
-        places: Positions in ``ranking``, each once, in any order.
+    As the embedder does, the reranker reads context and text of a chunk.
 
     Raises:
         ModelError: The reranker does not answer, or not with a finite number for every passage.

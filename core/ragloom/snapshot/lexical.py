@@ -168,12 +168,9 @@ class LexicalIndex:
     def search(
         self, terms: Mapping[str, float], *, limit: int, among: npt.NDArray[np.uint64] | None = None
     ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.float32]]:
-        """Serial numbers and BM25 scores of the best ``limit`` chunks, best first.
+        """Serial numbers and BM25 scores of the best ``limit`` chunks for weighted stems, best first.
 
-        Args:
-            terms: Stems and how much each counts, usually 1.
-            limit: Maximum number of chunks.
-            among: Only the chunks with these serial numbers, when given.
+        With ``among``, only of the chunks with these serial numbers.
         """
         empty = np.empty(0, np.uint64), np.empty(0, np.float32)
         if not terms or limit < 1 or self._searcher.num_docs == 0:

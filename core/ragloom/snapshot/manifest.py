@@ -37,12 +37,12 @@ class Fingerprint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileEntry:
-    """A file of the index."""
+    """A file of the index; without a fingerprint and a hash, the next run compares what it reads."""
 
     uri: str
-    fingerprint: Fingerprint
-    content_hash: str
-    parts: str
+    fingerprint: Fingerprint = Fingerprint(0, 0, 0)
+    content_hash: str = ""
+    parts: str = ""
     chunks: int
     metadata: Metadata = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
@@ -89,13 +89,11 @@ def read_files(content: bytes, seen: bytes = b"") -> Mapping[str, FileEntry]:
     """The manifest by uri, in the order it was written in, with the fingerprints of :func:`write_seen`."""
     files = {
         entry["uri"]: FileEntry(
-            uri=entry["uri"],
-            fingerprint=Fingerprint(**entry["fingerprint"]),
-            content_hash=entry["content_hash"],
-            parts=entry["parts"],
-            chunks=entry["chunks"],
-            metadata=entry["metadata"],
-            warnings=tuple(entry["warnings"]),
+            **entry
+            | {
+                "fingerprint": Fingerprint(**entry["fingerprint"]),
+                "warnings": tuple(entry["warnings"]),
+            }
         )
         for entry in json.loads(content)
     }

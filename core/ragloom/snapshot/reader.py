@@ -33,15 +33,7 @@ _GENERATION = re.compile(r"gen-([0-9]+)")
 _MAPPED = frozenset({"chunks.jsonl", "vectors.npy"})  # too large to be read whole at every opening
 _READ_AT_ONCE = 1 << 20  # bytes
 _HEADER = (SyntaxError, TokenError)  # of numpy's, which are read as Python
-_UNREADABLE = (
-    OSError,
-    EOFError,
-    BadZipFile,
-    ValueError,
-    TypeError,
-    LookupError,
-    *_HEADER,
-)
+_UNREADABLE = (OSError, EOFError, BadZipFile, ValueError, TypeError, LookupError, *_HEADER)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -221,10 +213,6 @@ class Snapshot:
             context=context,
             metadata=self.files[uri].metadata,
         )
-
-    def rows_of_serials(self, serials: npt.NDArray[np.uint64]) -> npt.NDArray[np.intp]:
-        """Rows of serial numbers that the lexical index gave."""
-        return np.searchsorted(self.serials, serials)
 
     def cosines(
         self, query: Embeddings, rows: npt.NDArray[np.intp] | None = None

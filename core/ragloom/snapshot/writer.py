@@ -72,7 +72,7 @@ def publish(
     embedder: str,
     store: str,
 ) -> int:
-    """Write a generation next to the current one and make it the current one.
+    """Write a generation next to the current one, make it the current one, and return its number.
 
     A row whose chunk id was in ``previous`` takes the place it had there; the others follow at the end.
     Killed at any moment, this leaves the old generation answering.
@@ -84,11 +84,8 @@ def publish(
         rows: What is new or changed.
         files: The whole manifest.
         dimension: Numbers in a vector.
-        embedder: Fingerprint of the embedder.
-        store: Fingerprint of the store.
-
-    Returns:
-        The generation's number.
+        embedder: Its fingerprint.
+        store: Its fingerprint.
     """
     generation = last_number(space_directory) + 1
     target = space_directory / f"gen-{generation:06d}"

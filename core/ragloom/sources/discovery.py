@@ -40,6 +40,7 @@ _Rules: TypeAlias = "list[tuple[str, pathspec.GitIgnoreSpec]]"
 IGNORE_FILES = (".gitignore", ".ragloomignore")
 
 _GLOB = re.compile(r"[*?\[]")
+_UNDECODED = re.compile("[\ud800-\udfff]")  # bytes of a name that is not UTF-8; no JSON holds them
 
 _HEAD = 4096  # bytes that tell whether a file without an ending is text
 
@@ -123,7 +124,12 @@ def walk(
         exclude: The same; a file must match none.
     """
     seen: set[str] = set()
-    chosen = _Choice(base=base, endings=endings, include=include, exclude=exclude)
+    chosen = _Choice(
+        base=base,
+        endings=endings,
+        include=_spec(include) if include else None,
+        exclude=_spec(exclude) if exclude else None,
+    )
     for root in roots:
         empty = True
         for found in _walk_root(root, [other.path for other in roots], chosen):
@@ -135,29 +141,17 @@ def walk(
             yield _skipped(str(root.path / pattern), chosen, "no file to index matches")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Choice:
-    """Which names are wanted; compiled once a walk."""
+    """Which names are wanted."""
 
-    def __init__(
-        self,
-        *,
-        base: Path,
-        endings: Collection[str],
-        include: Sequence[str],
-        exclude: Sequence[str],
-    ) -> None:
-        self.base = base
-        self.endings = endings
-        self.include = _spec(include) if include else None
-        self.exclude = _spec(exclude) if exclude else None
+    base: Path
+    endings: Collection[str]
+    include: pathspec.GitIgnoreSpec | None
+    exclude: pathspec.GitIgnoreSpec | None
 
     def uri(self, path: str) -> str:
-        relative = os.path.relpath(path, self.base)
-        return relative.replace(os.sep, "/")
-
-    def walks(self, name: str) -> bool:
-        """Whether a file of this name is worth a look."""
-        return ending_of(name) in self.endings and not is_generated(name)
+        return os.path.relpath(path, self.base).replace(os.sep, "/")
 
     def takes(self, uri: str) -> bool:
         if self.include is not None and not self.include.match_file(uri):
@@ -220,7 +214,9 @@ def _visit(entry: os.DirEntry[str], choice: _Choice, allowed: Sequence[Path]) ->
     if _is_dir(entry):
         if not _inside(entry.path, allowed):
             yield _skipped(entry.path, choice, "a link to outside the roots")
-    elif choice.walks(entry.name) or is_secret(entry.name):
+        return
+    wanted = ending_of(entry.name) in choice.endings and not is_generated(entry.name)
+    if wanted or is_secret(entry.name):
         uri = choice.uri(entry.path)
         if choice.takes(uri):
             for found in _file(entry.path, uri, allowed):
@@ -240,7 +236,7 @@ def _named_file(path: Path, choice: _Choice) -> Iterator[Found]:
 
 def _file(path: str, uri: str, allowed: Sequence[Path]) -> Iterator[Found]:
     source = Source(uri=uri, path=Path(path))
-    if not _is_unicode(uri):
+    if _UNDECODED.search(uri):
         yield Found(source=source, problem="its name is not valid UTF-8: rename it to index it")
         return
     if is_secret(os.path.basename(path)):
@@ -281,15 +277,6 @@ def _head(path: str | Path) -> bytes:
             return file.read(_HEAD)
     except OSError:
         return b""
-
-
-def _is_unicode(name: str) -> bool:
-    """Whether a name can be written in JSON and stores; undecodable bytes in one cannot."""
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _skipped(path: str, choice: _Choice, why: str) -> Found:

@@ -17,6 +17,7 @@ from ragloom.errors import (
     SourceError,
     StoreError,
 )
+from ragloom.plugin.info import reason
 from ragloom.protocols import Chunker, Embedder, Loader
 from ragloom.sources.screening import ending_of
 from ragloom.text.chunks import make_chunks
@@ -91,5 +92,4 @@ def _reading_with(part: Loader | Chunker) -> Iterator[None]:
         raise SourceError(str(error)) from error
     except Exception as error:
         name = f"{type(part).__module__}.{type(part).__qualname__}"
-        said = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(": ")
-        raise SourceError(f"{name} failed: {said}") from error
+        raise SourceError(f"{name} failed: {reason(error)}") from error

@@ -92,11 +92,7 @@ def matches(chunk_uri: str, metadata: Metadata, where: Sequence[Condition]) -> b
 
 
 def check_condition(condition: Condition) -> Condition:
-    """``condition``, if its operator is known.
-
-    Raises:
-        ConfigError: It is not.
-    """
+    """``condition``; raises a ConfigError where its operator is unknown."""
     if condition.operator not in _OPERATORS:
         raise ConfigError(f"unknown operator {condition.operator!r} in a condition: write {FORMS}")
     return condition

@@ -94,9 +94,9 @@ def chunk_to_record(chunk: Chunk) -> dict[str, Json]:
         "id": chunk.id,
         "uri": chunk.uri,
         "text": chunk.text,
-        "span": [chunk.span.start, chunk.span.end],
-        "lines": [chunk.lines.start, chunk.lines.end],
-        "bytes": [chunk.bytes.start, chunk.bytes.end],
+        "span": list(chunk.span),
+        "lines": list(chunk.lines),
+        "bytes": list(chunk.bytes),
         "headings": list(chunk.headings),
         "ordinal": chunk.ordinal,
         "tokens": chunk.tokens,
@@ -112,16 +112,13 @@ def chunk_from_record(record: Mapping[str, Any]) -> Chunk:
     Raises:
         KeyError, TypeError, ValueError: It is not such a record.
     """
-    start, end = record["span"]
-    first, last = record["lines"]
-    begin, stop = record["bytes"]
     return Chunk(
         id=str(record["id"]),
         uri=str(record["uri"]),
         text=str(record["text"]),
-        span=Span(int(start), int(end)),
-        lines=Lines(int(first), int(last)),
-        bytes=Span(int(begin), int(stop)),
+        span=Span(*map(int, record["span"])),
+        lines=Lines(*map(int, record["lines"])),
+        bytes=Span(*map(int, record["bytes"])),
         headings=tuple(str(heading) for heading in record["headings"]),
         ordinal=int(record["ordinal"]),
         tokens=int(record["tokens"]),
@@ -146,13 +143,7 @@ def cosines(vectors: Embeddings, query: Embeddings) -> npt.NDArray[np.float32]:
 def nearest(
     ids: Sequence[str], similar: npt.NDArray[np.float32], *, limit: int
 ) -> list[tuple[str, float]]:
-    """The ``limit`` ids with the highest similarity, best first, ties by id.
-
-    Args:
-        ids: ``n`` different ids.
-        similar: ``(n,)``, one an id.
-        limit: None at all for 0 or less.
-    """
+    """The ``limit`` ids with the highest similarity ``(n,)``, best first, ties by id; none for 0."""
     if limit <= 0 or not ids:
         return []
     rows: npt.NDArray[np.intp] = np.arange(len(ids))

@@ -51,21 +51,22 @@ def byte_offsets(text: str, offsets: Iterable[int], encoding: str) -> dict[int, 
     return found
 
 
-def make_chunks(document: Document, pieces: Iterable[Piece], counter: TokenCounter) -> list[Chunk]:
+def make_chunks(
+    document: Document, pieces: Iterable[Piece], counter: TokenCounter | None = None
+) -> list[Chunk]:
     """Turn what a chunker said into chunks.
 
     Args:
         document: What was split.
         pieces: In order of their start; spans count in ``document.text``.
-        counter: The embedder's tokenizer; ``Chunk.tokens`` counts context and text together.
+        counter: The embedder's tokenizer; ``Chunk.tokens`` counts context and text together, and is 0
+            without one.
 
     Raises:
         PluginError: A piece is empty, lies outside the text, or comes before an earlier one.
     """
     pieces = list(pieces)
     _check(document, pieces)
-    if not pieces:
-        return []
     decoded = document.prefix + document.text
     base = len(document.prefix)
     encoding, bom = ("utf-8", 0) if document.extracted else (document.encoding, document.bom)
@@ -88,7 +89,7 @@ def make_chunks(document: Document, pieces: Iterable[Piece], counter: TokenCount
                 bytes=Span(bom + in_bytes[start], bom + in_bytes[end]),
                 headings=piece.headings,
                 ordinal=ordinal,
-                tokens=counter.count(join_context(piece.context, text)),
+                tokens=counter.count(join_context(piece.context, text)) if counter else 0,
                 context=piece.context,
                 metadata=document.metadata,
             )

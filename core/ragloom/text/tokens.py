@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ragloom.config.spelling import unknown
 from ragloom.errors import ConfigError, MissingDependencyError, ModelError
@@ -30,19 +30,12 @@ COUNTERS = ("auto", "cl100k_base", "o200k_base", "approximate")
 """The names that :func:`counter` knows."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Vocabulary:
-    """A published byte pair vocabulary (https://github.com/openai/tiktoken, openai_public.py).
+class _Vocabulary(NamedTuple):
+    """A published byte pair vocabulary (https://github.com/openai/tiktoken, openai_public.py)."""
 
-    Attributes:
-        url: Where it was published; its SHA-1 is the file's name in a tiktoken cache.
-        sha256: Of the file.
-        pattern: Matches the pieces of a text whose bytes are merged.
-    """
-
-    url: str
-    sha256: str
-    pattern: str
+    url: str  # its SHA-1 is the file's name in a tiktoken cache
+    sha256: str  # of the file
+    pattern: str  # matches the pieces of a text whose bytes are merged
 
 
 _VOCABULARIES = {
@@ -109,28 +102,23 @@ class ApproximateCounter:
         return estimated_spans(text)
 
 
+@dataclass(slots=True, eq=False)
 class BytePairCounter:
-    """Counts exactly, with tiktoken."""
+    """Counts exactly, with tiktoken; ``name`` is the vocabulary's."""
 
-    def __init__(self, name: str, encoding: Encoding) -> None:
-        self._name = name
-        self._encoding = encoding
-
-    @property
-    def name(self) -> str:
-        """The vocabulary."""
-        return self._name
+    name: str
+    encoding: Encoding
 
     def count(self, text: str) -> int:
         """Tokens in ``text``; what looks like a special token is counted as plain text."""
-        return len(self._encoding.encode_ordinary(text))
+        return len(self.encoding.encode_ordinary(text))
 
     def spans(self, text: str) -> Sequence[tuple[int, int]]:
         """The span of each token; of those that share a character, the later ones are empty."""
-        tokens = self._encoding.encode_ordinary(text)
+        tokens = self.encoding.encode_ordinary(text)
         spans: list[tuple[int, int]] = []
         position = 0
-        for part in self._encoding.decode_tokens_bytes(tokens):
+        for part in self.encoding.decode_tokens_bytes(tokens):
             begun = len(part)
             if not part.isascii():  # Bytes 10xxxxxx go on with a character, all others begin one.
                 begun = sum(byte & 0xC0 != 0x80 for byte in part)  # noqa: PLR2004 - see above

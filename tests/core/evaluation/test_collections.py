@@ -7,7 +7,7 @@ import gzip
 import pytest
 
 from ragloom import SourceError
-from ragloom.evaluation import read_collection
+from ragloom.evaluation.collections import read_collection
 
 CORPUS = '{"_id": "d1", "title": "A", "text": "one"}\n{"_id": "d2", "text": "two"}\n'
 QUERIES = '{"_id": "q1", "text": "one?"}\n{"_id": "q2", "text": "unjudged"}\n'
