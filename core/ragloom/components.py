@@ -14,15 +14,7 @@ from ragloom.config.options import user_path
 from ragloom.config.settings import SpaceSettings
 from ragloom.errors import ConfigError, SourceError
 from ragloom.plugin.host import PluginHost
-from ragloom.protocols import (
-    Chunker,
-    Embedder,
-    Formatter,
-    Loader,
-    Reranker,
-    Store,
-    WorkspaceView,
-)
+from ragloom.protocols import Chunker, Embedder, Formatter, Loader, Reranker, Store, WorkspaceView
 from ragloom.sources.discovery import Found, resolve_roots, walk
 from ragloom.sources.loading import chunker_for, load_document, loader_for, split_document
 from ragloom.sources.screening import is_secret

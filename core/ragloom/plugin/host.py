@@ -294,13 +294,14 @@ class PluginHost:
 
     def _offered_by(self, plugin: Plugin) -> tuple[Offer, ...]:
         offers: list[Offer] = []
+        owner = plugin.owner  # parses the metadata of its distribution
         for kind in PROTOCOLS:
             hook = f"ragloom_{kind}"
             results = self._call(plugin, hook)
             if hook in plugin.hooks and not results:
                 raise PluginError(f"{hook} returned None, not an iterable of Providers")
             for offered in cast("Iterable[Iterable[object]]", results):
-                offers.extend(offer_from(kind, one, plugin.owner) for one in offered)
+                offers.extend(offer_from(kind, one, owner) for one in offered)
         return tuple(offers)
 
     def _take_named(self, plugin: Plugin, kind: str, wanted: type) -> None:

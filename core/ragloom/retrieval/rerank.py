@@ -44,12 +44,10 @@ def reranked(
     rows = ranking.rows[front]
     passages = [embedded_text(snapshot.chunk(int(row))) for row in rows]
     scores = np.asarray(reranker.rerank(query, passages), np.float64)
-    if scores.shape != front.shape or not np.isfinite(scores).all():
-        raise ModelError(
-            f"the reranker gave {scores.size} scores for {len(passages)} passages"
-            if scores.shape != front.shape
-            else "the reranker gave a score that is not a finite number"
-        )
+    if scores.shape != front.shape:
+        raise ModelError(f"the reranker gave {scores.size} scores for {len(passages)} passages")
+    if not np.isfinite(scores).all():
+        raise ModelError("the reranker gave a score that is not a finite number")
     best = np.lexsort((snapshot.ids[rows], -scores))
     order = np.concatenate([front[best], np.delete(np.arange(len(ranking.rows)), front)])
     new_scores = ranking.scores[order]

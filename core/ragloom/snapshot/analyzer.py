@@ -1,4 +1,4 @@
-"""Text into index terms: the same way when a chunk is indexed and when a query is asked.
+"""Text into index terms: the same way for chunks and for queries.
 
 Words are runs of Unicode letters, digits and underscores, compared without case and in compatibility
 form (NFKC). An identifier counts whole and in parts: ``getVectorStore`` gives ``getvectorstore``,

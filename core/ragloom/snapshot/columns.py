@@ -12,7 +12,7 @@ from ragloom.types import Condition, Metadata
 
 
 class Columns:
-    """What many files hold, field by field: a condition is asked once for each different value.
+    """What many files hold, field by field: a condition is evaluated once for each different value.
 
     Args:
         files: Path and metadata of each.

@@ -29,7 +29,7 @@ _LONGEST_TERM = 200  # characters; longer "words" are encoded data, and tantivy 
 
 FIELD_WEIGHTS: Mapping[str, float] = {"body": 1.0, "heading": 0.15, "path": 0.15}
 """How much a term counts by where it stands; see ``benchmarks/README.md`` for the measurement."""
-_LONGEST_QUERY = 1024  # terms; a whole page may be asked for, a whole book need not be
+_LONGEST_QUERY = 1024  # terms; a query may be a whole page, and need not be a whole book
 
 
 class LexicalDocument(NamedTuple):

@@ -780,14 +780,14 @@ def test_hook_ragloom_index_finished(caplog):
     event = IndexFinished(
         operation="repair", space="docs", generation=1, changed=True, seconds=0.5, report={}
     )
-    told("ragloom_index_finished", lambda host: host.index_finished, event, caplog)
+    told("ragloom_index_finished", lambda host: host.finished, event, caplog)
 
 
 def test_hook_ragloom_search_finished(caplog):
     event = SearchFinished(
         operation="search", query="q", space="docs", generation=1, hits=(), seconds=0.5
     )
-    told("ragloom_search_finished", lambda host: host.search_finished, event, caplog)
+    told("ragloom_search_finished", lambda host: host.finished, event, caplog)
 
 
 LOADER = """
