@@ -164,7 +164,7 @@ def test_a_path_of_no_user_is_refused(tmp_path: Path, value: str) -> None:
             "ragloom.yaml:1: reranker 'onnx': option 'model' is missing",
         ),
         ("formatter: {name: text, x: 1}", "formatter", "ragloom.yaml:1: formatter 'text': unknown"),
-        ("chunkers:\n  md: headng", "chunkers", "ragloom.yaml:2: unknown chunker 'headng'"),
+        ("chunkers:\n  md: headin", "chunkers", "ragloom.yaml:2: unknown chunker 'headin'"),
         ("loaders:\n  md: markdwn", "loaders", "ragloom.yaml:2: unknown loader 'markdwn'"),
         (
             "spaces:\n  default:\n    chunker: {name: heading}\nchunker: heading",
