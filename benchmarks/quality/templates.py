@@ -34,7 +34,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ragloom import Workspace
-from ragloom.evaluation import everyday_questions
+from ragloom.evaluation.collections import everyday_questions
 from ragloom_templates import TemplateLibrary
 from ragloom_templates.evaluating import Problem, evaluate, read_problems
 from ragloom_templates.matching import Curve, Fit, Weights, strength_of

@@ -35,17 +35,8 @@ from ragloom.context.citations import hit_json
 from ragloom.hookspecs import hookimpl
 from ragloom.protocols import WorkspaceView
 from ragloom.reports import IndexFinished, SearchFinished
+from ragloom.text.parsing import parse_json
 from ragloom.types import Json
-
-__all__ = [
-    "AuditLog",
-    "AuditSettings",
-    "log_of",
-    "ragloom_index_finished",
-    "ragloom_search_finished",
-    "ragloom_settings",
-    "read_log",
-]
 
 _LOG = logging.getLogger("ragloom")
 
@@ -113,12 +104,7 @@ def log_of(workspace: WorkspaceView) -> AuditLog:
 
 
 class AuditLog:
-    """Writes the log of a workspace.
-
-    Args:
-        settings: Where and how.
-        root: The workspace.
-    """
+    """Writes the log of the workspace ``root``."""
 
     def __init__(self, settings: AuditSettings, root: Path) -> None:
         self.settings = settings
@@ -155,13 +141,9 @@ class AuditLog:
                 _LOG.warning("the audit log cannot be written: %s", error)
 
     def _query(self, query: str) -> dict[str, Json]:
-        match self.settings.queries:
-            case "full":
-                return {"query": query}
-            case "hash":
-                return {"query_sha256": sha256(query.encode("utf-8", "surrogatepass")).hexdigest()}
-            case _:
-                return {}
+        if self.settings.queries == "hash":
+            return {"query_sha256": sha256(query.encode("utf-8", "surrogatepass")).hexdigest()}
+        return {"query": query} if self.settings.queries == "full" else {}
 
     def _append(self, line: bytes) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -197,27 +179,19 @@ _log = lru_cache(maxsize=16)(AuditLog)
 
 
 def read_log(path: Path) -> Iterator[Mapping[str, Json]]:
-    """The lines of a log and of its older files, oldest first; torn lines are left out."""
-    older = sorted(
-        (int(file.suffix[1:]) for file in path.parent.glob(f"{path.name}.*") if _numbered(file)),
-        reverse=True,
-    )
+    """The lines of a log and of its older files, oldest first; torn lines are skipped."""
+    endings = (file.suffix[1:] for file in path.parent.glob(f"{path.name}.*"))
+    older = sorted((int(ending) for ending in endings if ending.isdecimal()), reverse=True)
     for file in [*(Path(f"{path}.{number}") for number in older), path]:
         try:
             lines = file.read_bytes().splitlines()
         except FileNotFoundError:
             continue
         for line in lines:
-            try:
-                record = json.loads(line)
-            except (ValueError, RecursionError):
-                continue
-            if isinstance(record, dict):
-                yield record
-
-
-def _numbered(path: Path) -> bool:
-    return path.suffix[1:].isdecimal()
+            with suppress(ValueError):
+                record = parse_json(line)
+                if isinstance(record, Mapping):
+                    yield record
 
 
 def _size(path: Path) -> int:
@@ -244,16 +218,14 @@ def _alone(path: Path) -> Iterator[bool]:
             lock.release()
         return
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    held = False
+    until = time.monotonic() + _WAIT
     try:
-        held = False
-        until = time.monotonic() + _WAIT
-        while not held:
+        while not held and time.monotonic() < until:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 held = True
             except BlockingIOError:
-                if time.monotonic() > until:
-                    break
                 time.sleep(_WAIT / 50)
         yield held
     finally:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -11,8 +12,6 @@ from ragloom.errors import ModelError
 from ragloom.protocols import Embedder, Embeddings, TokenCounter
 from ragloom.text.tokens import ApproximateCounter
 from ragloom.types import Calibration
-
-__all__ = ["embedder_from"]
 
 
 def embedder_from(
@@ -42,27 +41,21 @@ def embedder_from(
     )
 
 
+@dataclass(slots=True, eq=False)
 class _FunctionEmbedder:
+    embed: Callable[[Sequence[str]], npt.ArrayLike]
+    dimension: int
+    fingerprint: str
+    max_tokens: int
+    counter: TokenCounter
+    truncated: int = 0
     calibration: Calibration | None = None
 
-    def __init__(
-        self,
-        embed: Callable[[Sequence[str]], npt.ArrayLike],
-        dimension: int,
-        fingerprint: str,
-        max_tokens: int,
-        counter: TokenCounter,
-    ) -> None:
-        if dimension < 1 or max_tokens < 1 or not fingerprint:
+    def __post_init__(self) -> None:
+        if self.dimension < 1 or self.max_tokens < 1 or not self.fingerprint:
             raise ValueError(
                 "dimension and max_tokens must be 1 or more, and fingerprint not empty"
             )
-        self._embed = embed
-        self.dimension = dimension
-        self.fingerprint = fingerprint
-        self.max_tokens = max_tokens
-        self.counter = counter
-        self.truncated = 0
 
     def embed_passages(self, texts: Sequence[str]) -> Embeddings:
         vectors = self._vectors(texts)
@@ -80,7 +73,7 @@ class _FunctionEmbedder:
         """``(len(texts), dimension)`` float32; rows of unit length, or of zeros."""
         if not texts:
             return np.zeros((0, self.dimension), np.float32)
-        made = self._embed([self._truncate(text) for text in texts])
+        made = self.embed([self._truncate(text) for text in texts])
         try:
             vectors = np.array(made, np.float64)
         except (TypeError, ValueError):  # ragged, or no numbers

@@ -137,7 +137,7 @@ class Embedder(Protocol):
         """
 
     def close(self) -> None:
-        """Give the memory back. The next call loads the model again."""
+        """Free the memory. The next call loads the model again."""
 
 
 @runtime_checkable
@@ -194,9 +194,9 @@ class Store(Protocol):
 
 @runtime_checkable
 class SearchableStore(Store, Protocol):
-    """A store that has :meth:`search`, too, and is asked instead of the snapshot.
+    """A store that has :meth:`search`, too, and answers searches instead of the snapshot.
 
-    Readers open it, and only search. Where the options decide whether it is asked, its provider makes an
+    Readers open it, and only search. Where the options decide whether it is searched, its provider makes an
     object with :meth:`search` or one without.
     """
 
@@ -228,7 +228,7 @@ class Reranker(Protocol):
         """
 
     def close(self) -> None:
-        """Give the memory back. The next call loads the model again."""
+        """Free the memory. The next call loads the model again."""
 
 
 @runtime_checkable

@@ -49,7 +49,7 @@ def command(
     the default gate as often as that. Nothing is indexed or embedded again.
     """
     from ragloom.cli._spaces import choose_spaces
-    from ragloom.evaluation import everyday_questions
+    from ragloom.evaluation.collections import everyday_questions
     from ragloom.retrieval.relevance import DEFAULT_CALIBRATION
 
     workspace = session.workspace()

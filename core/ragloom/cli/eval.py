@@ -14,7 +14,8 @@ from ragloom.config.spelling import counted
 from ragloom.types import MODES
 
 if TYPE_CHECKING:
-    from ragloom.evaluation import Collection, Comparison, Evaluation, Measurement
+    from ragloom.evaluation.collections import Collection
+    from ragloom.evaluation.measures import Comparison, Evaluation, Measurement
     from ragloom.hookspecs import EvaluationSpec
     from ragloom.types import Json, Mode
 
@@ -82,13 +83,8 @@ def command(
         _refuse_options(click.get_current_context(), offered[0])
         _measure(session, folder, *offered, as_json=as_json)
         return
-    from ragloom.evaluation import (
-        compare,
-        evaluate,
-        everyday_questions,
-        read_collection,
-        write_run,
-    )
+    from ragloom.evaluation.collections import everyday_questions, read_collection
+    from ragloom.evaluation.measures import compare, evaluate, write_run
 
     collection = _read(session, folder, split)
     foreign = list(everyday_questions())
@@ -142,7 +138,7 @@ def command(
 
 def _read(session: Session, folder: Path, split: str) -> Collection:
     from ragloom.errors import SourceError
-    from ragloom.evaluation import read_collection
+    from ragloom.evaluation.collections import read_collection
 
     others = ", ".join(session.host().evaluations())
     if not _is_collection(folder) and others:

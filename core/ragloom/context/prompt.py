@@ -17,9 +17,8 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Protocol, TypedDict, runtime_checkable
 
+from ragloom.context.citations import closed
 from ragloom.types import Citation, Context, Json
-
-__all__ = ["AugmentedPrompt", "PromptMetadata", "RequestFormatter", "build_augmented_prompt"]
 
 _BEFORE = """\
 Below, between {opening} and {closing}, are passages from the user's files, found for the user's \
@@ -106,9 +105,8 @@ def _section(text: str) -> str:
     """The passages as quoted data."""
     name = f"quoted-data-{_absent_digest(text)}"
     opening, closing = f"<{name}>", f"</{name}>"
-    ended = text if text.endswith("\n") else f"{text}\n"
     before = _BEFORE.format(opening=opening, closing=closing)
-    return f"{before}\n\n{opening}\n{ended}{closing}\n\n{_AFTER}"
+    return f"{before}\n\n{opening}\n{closed(text)}{closing}\n\n{_AFTER}"
 
 
 def _absent_digest(text: str) -> str:

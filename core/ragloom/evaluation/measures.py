@@ -17,16 +17,6 @@ from ragloom.retrieval.ranking import Ranking
 from ragloom.retrieval.search import Answers
 from ragloom.types import Mode, Progress, SearchResult
 
-__all__ = [
-    "Comparison",
-    "Evaluation",
-    "GateReport",
-    "Measurement",
-    "compare",
-    "evaluate",
-    "write_run",
-]
-
 METRICS = ("ndcg@10", "recall@10", "recall@100", "mrr@10")
 _DEPTH = 100  # documents of a run
 _PERMUTATIONS = 10_000
@@ -39,7 +29,7 @@ class GateReport:
 
     Attributes:
         min_relevance: The gate.
-        off_topic: Off-topic queries asked.
+        off_topic: Number of off-topic queries.
         injected: Those that got any hit.
         answerable: Queries with an answer among the five best of an ungated search.
         kept: Those that still have an answer behind the gate.
@@ -149,15 +139,15 @@ def evaluate(
     off_topic: Sequence[str] | None = None,
     progress: Progress | None = None,
 ) -> Evaluation:
-    """Ask every query of the collection.
+    """Run every query of the collection against its index.
 
     Args:
         space: The index of the collection.
-        collection: What is asked and what is right.
-        mode: ``hybrid``, ``rrf``, ``dense`` or ``lexical``.
+        collection: The queries, and the documents that answer them.
+        mode: As in :class:`ragloom.Query`.
         min_relevance: The gate; the space's own by default.
         off_topic: Queries that the collection cannot answer; two hundred everyday questions by default.
-        progress: Told how many queries have been asked.
+        progress: Told how many queries are done.
 
     Raises:
         MissingDependencyError: ``ir-measures`` is not installed.

@@ -1,4 +1,4 @@
-"""Forgetting an index."""
+"""Delete an index."""
 
 from __future__ import annotations
 
@@ -9,22 +9,11 @@ from ragloom.errors import StoreDamagedError
 from ragloom.indexing.lock import space_lock
 from ragloom.protocols import Store
 
-__all__ = ["drop"]
-
 
 def drop(directory: Path, *, store: Store, dimension: int, aside: Path, timeout: float) -> None:
-    """Empty the store of a space and remove its folder, which is never seen half removed.
+    """Empty the store of a space and remove its folder; see :meth:`ragloom.Space.drop`.
 
-    Args:
-        directory: The space's folder.
-        store: Closed; it is closed afterwards.
-        dimension: Of its vectors.
-        aside: Where the folder is moved to before it is removed, on the same disk.
-        timeout: Seconds to wait for another run on the same space.
-
-    Raises:
-        StoreLockedError: Another run did not finish in time.
-        StoreError: The store failed; the index is still there.
+    The folder is moved to ``aside``, on the same disk, so that nobody sees it half removed.
     """
     files = directory / "store"
     with space_lock(directory, timeout=timeout):

@@ -17,7 +17,8 @@ import numpy as np
 
 from ragloom.protocols import Embeddings
 
-__all__ = ["Journal"]
+TOUCHED = "touched.journal"
+"""There while a run writes to the store, and after it was interrupted then."""
 
 _KEY_BYTES = 32
 _DIMENSION = "#"  # begins no id
@@ -28,17 +29,12 @@ class Journal:
 
     def __init__(self, directory: Path, dimension: int) -> None:
         self._embeddings = directory / "embeddings.journal"
-        self._touched = directory / "touched.journal"
+        self._touched = directory / TOUCHED
         self._dimension = dimension
         self._sound: int | None = None  # bytes up to the first torn or foreign record, once known
         self._record = np.dtype(
             [("crc", "<u4"), ("key", f"S{_KEY_BYTES}"), ("vector", "<f4", (dimension,))]
         )
-
-    @staticmethod
-    def exists(directory: Path) -> bool:
-        """Whether a run was interrupted after it began to write to the store."""
-        return (directory / "touched.journal").exists()
 
     def recall(self) -> Mapping[str, Embeddings]:
         """The vectors of the interrupted run by their key; a torn or foreign record ends the reading."""
@@ -97,10 +93,10 @@ class Journal:
             return ()
 
     def settle(self) -> None:
-        """Forget the ids: the store is known to be right."""
+        """Delete the ids: the store is known to be right."""
         self._touched.unlink(missing_ok=True)
 
     def clear(self) -> None:
-        """Forget everything: a generation has been published."""
+        """Delete everything: a generation has been published."""
         self.settle()
         self._embeddings.unlink(missing_ok=True)

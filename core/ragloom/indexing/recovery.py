@@ -1,10 +1,11 @@
-"""What an index run goes on from, and what is made again without embedding anything."""
+"""Crash recovery: find or rebuild the generation that an index run starts from, without embedding."""
 
 from __future__ import annotations
 
 import logging
 import time
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -26,10 +27,9 @@ from ragloom.snapshot import (
     point_at,
     publish,
 )
-from ragloom.snapshot.manifest import FileEntry, Fingerprint
+from ragloom.snapshot.manifest import FileEntry
 from ragloom.stores.atomic import quarantine
-
-__all__ = ["Recovery"]
+from ragloom.types import Chunk
 
 _LOG = logging.getLogger("ragloom")
 
@@ -38,21 +38,16 @@ class Recovery:
     """Finds the generation of a space that is whole, or makes one of what is left.
 
     Args:
-        name: The space.
-        directory: Its state folder.
+        directory: The space's state folder.
         writer: Its store.
-        embedder: How texts become vectors now.
-        store: The store's fingerprint.
+        embedder: The one that the settings name now.
     """
 
-    def __init__(
-        self, name: str, directory: Path, writer: StoreWriter, embedder: Embedder, store: str
-    ) -> None:
-        self._name = name
+    def __init__(self, directory: Path, writer: StoreWriter, embedder: Embedder) -> None:
+        self._name = writer.name
         self._directory = directory
         self._writer = writer
         self._embedder = embedder
-        self._store = store
 
     def opened(self) -> Snapshot | None:
         """The generation that answers, compared with its checksums; None where there is none.
@@ -64,15 +59,14 @@ class Recovery:
         if directory is None:
             return None
         if not directory.is_dir():
-            message = f"{directory} is gone"
-            raise StoreDamagedError(message)
+            raise StoreDamagedError(f"{directory} is gone")
         return _checked(directory)
 
     def whole(self, *, timeout: float) -> Snapshot | None:
-        """The generation to go on from; None where everything is to be read from the files.
+        """The generation that a run starts from; None where everything is to be read from the files.
 
-        A damaged pointer is written again. A generation that is damaged, which is kept aside, or gone is
-        made again from the store; where the store holds nothing of it, the one before it takes its place.
+        A damaged pointer is written again. A damaged generation is quarantined; like one that is gone it is
+        rebuilt from the store, or where the store holds nothing of it, the one before it takes its place.
         """
         with suppress(StoreDamagedError):
             snapshot = self.opened()
@@ -88,15 +82,15 @@ class Recovery:
             return self._older() if snapshot is None else snapshot
 
     def repair(self, *, timeout: float) -> int:
-        """Make the store again from the snapshot, or else the snapshot from the store.
+        """Rebuild the store from the snapshot, or else the snapshot from the store.
 
-        Where neither can be read, the generation before answers again, and the store is made from it.
+        Where neither can be read, the generation before answers again, and the store is rebuilt from it.
 
         Returns:
             Chunks in the index.
 
         Raises:
-            NotIndexedError: There is nothing to make them from.
+            NotIndexedError: There is nothing to rebuild them from.
             StoreDamagedError: The store cannot be read and does not lie in the space's folder.
         """
         self._directory.mkdir(parents=True, exist_ok=True)
@@ -117,11 +111,11 @@ class Recovery:
     def _found(self) -> Snapshot | None:
         """The generation that answers, with ``CURRENT`` naming it; None where there is none, or it is lost.
 
-        What is damaged is kept aside. ``CURRENT`` goes on naming it until another one takes its place, so
-        that it is not forgotten when this run is killed.
+        What is damaged is quarantined. ``CURRENT`` names it until another one takes its place, so that the
+        next run knows of it when this one is killed.
         """
         try:
-            snapshot = self.opened()  # another run may have made it again
+            snapshot = self.opened()  # another run may have rebuilt it
         except StoreDamagedError as error:
             self._quarantine(self._answering(), error)
             return None
@@ -149,7 +143,16 @@ class Recovery:
                 or (keyless and not chunk.key)
             ]
             if rows:
-                self._publish(rows, embedder, dimension)
+                publish(
+                    self._directory,
+                    previous=None,
+                    kept=np.zeros(0, np.bool_),
+                    rows=rows,
+                    files=_files([row.chunk for row in rows]),
+                    dimension=dimension,
+                    embedder=embedder,
+                    store=self._writer.store.fingerprint,
+                )
                 return self.opened()
         return None
 
@@ -176,36 +179,11 @@ class Recovery:
         return None
 
     def _quarantine(self, directory: Path | None, error: StoreDamagedError) -> None:
-        """Keep a damaged generation aside, if it is there."""
+        """Quarantine a damaged generation, if it is there."""
         kept = ""
         if directory is not None and directory.is_dir():
-            kept = f"; kept as {quarantine(directory)}"
+            kept = f"; quarantined as {quarantine(directory)}"
         _LOG.warning("%s: %s%s", self._name, str(error).partition(": index again")[0], kept)
-
-    def _publish(self, rows: list[NewRow], embedder: str, dimension: int) -> None:
-        counts = Counter(row.chunk.uri for row in rows)
-        metadata = {row.chunk.uri: row.chunk.metadata for row in rows}
-        files = {
-            uri: FileEntry(
-                uri=uri,
-                fingerprint=Fingerprint(0, 0, 0),
-                content_hash="",
-                parts="",
-                chunks=counts[uri],
-                metadata=metadata[uri],
-            )
-            for uri in sorted(counts)
-        }
-        publish(
-            self._directory,
-            previous=None,
-            kept=np.zeros(0, np.bool_),
-            rows=rows,
-            files=files,
-            dimension=dimension,
-            embedder=embedder,
-            store=self._store,
-        )
 
 
 def _checked(directory: Path) -> Snapshot:
@@ -213,3 +191,12 @@ def _checked(directory: Path) -> Snapshot:
     snapshot = Snapshot(directory)
     snapshot.check()
     return snapshot
+
+
+def _files(chunks: Sequence[Chunk]) -> Mapping[str, FileEntry]:
+    counts = Counter(chunk.uri for chunk in chunks)
+    metadata = {chunk.uri: chunk.metadata for chunk in chunks}
+    return {
+        uri: FileEntry(uri=uri, chunks=counts[uri], metadata=metadata[uri])
+        for uri in sorted(counts)
+    }

@@ -11,8 +11,6 @@ from ragloom.plugin.info import reason
 if TYPE_CHECKING:
     import pluggy
 
-__all__ = ["trace_call", "trace_result"]
-
 _LOG = logging.getLogger("ragloom.hooks")
 
 
@@ -25,12 +23,7 @@ def trace_call(
     _LOG.info("%s(%s) -> %s", hook, given, plugins)
 
 
-def trace_result(
-    outcome: pluggy.Result[object],
-    hook: str,
-    impls: Iterable[pluggy.HookImpl],  # noqa: ARG001 - pluggy's signature
-    arguments: Mapping[str, object],  # noqa: ARG001
-) -> None:
+def trace_result(outcome: pluggy.Result[object], hook: str, *_: object) -> None:
     """After a hook was called: what it returned or raised."""
     if outcome.exception is not None:
         _LOG.info("%s raised %s", hook, reason(outcome.exception))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,33 +16,15 @@ from ragloom.text.chunks import make_chunks
 from ragloom.text.decoding import decode, read_regular
 from ragloom.types import Hit, Piece, Source, Span
 
-__all__ = ["follow", "read_indexed", "text_of"]
-
 _READ_WHOLE = 1 << 23  # bytes of a file that is read for the blanks between two of its passages
-
-
-class _Uncounted:
-    """Stands in where a chunk's tokens are known already."""
-
-    name = "none"
-
-    def count(self, _text: str) -> int:
-        return 0
-
-    def spans(self, _text: str) -> Sequence[tuple[int, int]]:
-        return ()
 
 
 def follow(
     hit: Hit, path: Path, entry: FileEntry, loaders: Callable[[], Mapping[str, Loader]]
 ) -> Hit | None:
-    """The hit as its file stands now; None where the file is gone or no longer says it.
+    """The hit as its file ``path`` stands now; None where the file is gone or no longer says it.
 
-    Args:
-        hit: What was found.
-        path: Its file.
-        entry: What was indexed of it.
-        loaders: By ending; asked for only where the file has changed.
+    ``entry`` is what was indexed of the file; ``loaders`` are made only where it has changed.
     """
     chunk = hit.chunk
     try:
@@ -59,7 +41,7 @@ def follow(
     if place < 0 or document.text.find(chunk.text, place + 1) >= 0:
         return None
     piece = Piece(span=Span(place, place + len(chunk.text)), headings=chunk.headings)
-    (moved,) = make_chunks(document, [piece], _Uncounted())
+    (moved,) = make_chunks(document, [piece])
     now = replace(chunk, span=moved.span, lines=moved.lines, bytes=moved.bytes)
     return replace(hit, chunk=now)
 

@@ -14,8 +14,6 @@ from ragloom.retrieval.fusion import fuse
 from ragloom.snapshot import Snapshot
 from ragloom.types import Condition, Mode
 
-__all__ = ["CANDIDATES", "Ranking", "rank"]
-
 CANDIDATES = 1000
 """From each of the two lists; measured in ``benchmarks/README.md``."""
 
@@ -57,8 +55,8 @@ def rank(
         snapshot: The generation that answers.
         embedder: The one that made the snapshot; not needed in mode ``lexical``.
         native: An open store that finds the nearest chunks instead of the snapshot.
-        mode: ``hybrid``, ``rrf``, ``dense`` or ``lexical``.
-        where: Conditions that every candidate passes.
+        mode: As in :class:`ragloom.Query`.
+        where: As in :class:`ragloom.Query`.
 
     Raises:
         NotIndexedError: The snapshot was made with another model.
@@ -110,7 +108,7 @@ def _candidates(
     """Rows, their cosines and their BM25 scores, in no order."""
     among = None if allowed is None else snapshot.serials[allowed]
     serials, lexical_scores = snapshot.lexical.search(terms, limit=CANDIDATES, among=among)
-    lexical_rows = snapshot.rows_of_serials(serials)
+    lexical_rows = np.searchsorted(snapshot.serials, serials)
     if vector is None:
         unknown = np.full(len(lexical_rows), np.nan, np.float32)
         return lexical_rows, unknown, lexical_scores

@@ -14,14 +14,6 @@ from typing import NamedTuple
 
 from ragloom.types import Calibration
 
-__all__ = [
-    "DEFAULT_CALIBRATION",
-    "LEXICAL_CALIBRATION",
-    "WordEvidence",
-    "relevance",
-    "word_evidence",
-]
-
 DEFAULT_CALIBRATION = Calibration(
     bias=-16.79,
     cosine_weight=23.09,
@@ -58,13 +50,7 @@ class WordEvidence(NamedTuple):
 def word_evidence(
     weights: Mapping[str, float], stems: Callable[[str], Sequence[str]], passage: str
 ) -> WordEvidence:
-    """Compare a query with a passage.
-
-    Args:
-        weights: The query's stems and their inverse document frequencies.
-        stems: Analyses a text as the index does.
-        passage: What was found.
-    """
+    """Compare a query, as its stems and their inverse document frequencies, with a passage."""
     total = sum(weights.values())
     if total <= 0:
         return WordEvidence(0.0, 0)

@@ -18,8 +18,6 @@ from ragloom.retrieval.ranking import Ranking
 from ragloom.snapshot import Snapshot
 from ragloom.text.chunks import embedded_text
 
-__all__ = ["reranked"]
-
 
 def reranked(
     query: str,
@@ -35,12 +33,7 @@ def reranked(
     for the reranker's score ``s``: between 1 and 2, in the order of ``s`` whatever its scale, and above
     every fused score, which is at most 1. Ties break by chunk id.
 
-    Args:
-        query: In words.
-        snapshot: What was asked.
-        ranking: In its fused order.
-        reranker: Scores the passages; as the embedder does, it reads context and text of a chunk.
-        places: Positions in ``ranking``, each once, in any order.
+    As the embedder does, the reranker reads context and text of a chunk.
 
     Raises:
         ModelError: The reranker does not answer, or not with a finite number for every passage.
@@ -51,13 +44,10 @@ def reranked(
     rows = ranking.rows[front]
     passages = [embedded_text(snapshot.chunk(int(row))) for row in rows]
     scores = np.asarray(reranker.rerank(query, passages), np.float64)
-    if scores.shape != front.shape or not np.isfinite(scores).all():
-        message = (
-            f"the reranker gave {scores.size} scores for {len(passages)} passages"
-            if scores.shape != front.shape
-            else "the reranker gave a score that is not a finite number"
-        )
-        raise ModelError(message)
+    if scores.shape != front.shape:
+        raise ModelError(f"the reranker gave {scores.size} scores for {len(passages)} passages")
+    if not np.isfinite(scores).all():
+        raise ModelError("the reranker gave a score that is not a finite number")
     best = np.lexsort((snapshot.ids[rows], -scores))
     order = np.concatenate([front[best], np.delete(np.arange(len(ranking.rows)), front)])
     new_scores = ranking.scores[order]

@@ -16,13 +16,6 @@ from ragloom.text.chunks import byte_offsets, line_starts
 from ragloom.text.decoding import decode
 from ragloom.types import Chunk, Document, Lines, Progress, Source, Span
 
-__all__ = ["prove", "verify_chunk", "verify_chunks"]
-
-
-def verify_chunk(chunk: Chunk, file: Document | bytes) -> str | None:
-    """Why ``chunk`` is not what ``file`` says, or None if it is; see :func:`verify_chunks`."""
-    return verify_chunks([chunk], file)[0]
-
 
 def verify_chunks(chunks: Iterable[Chunk], file: Document | bytes) -> list[str | None]:
     """For each chunk of one file, why it is not what the file says now, or None if it is.
@@ -30,10 +23,7 @@ def verify_chunks(chunks: Iterable[Chunk], file: Document | bytes) -> list[str |
     A chunk is proven when its text stands at its span of the decoded file, at its lines and at its
     bytes.
 
-    Args:
-        chunks: Of one file, in any order.
-        file: What a loader makes of the file now, or the file's bytes where its text is not
-            extracted from another format.
+    ``file`` is what a loader makes of the file now, or its bytes where its text is not extracted.
     """
     chunks = list(chunks)
     if isinstance(file, Document):

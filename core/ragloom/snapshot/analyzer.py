@@ -1,4 +1,4 @@
-"""Text into index terms: the same way when a chunk is indexed and when a query is asked.
+"""Text into index terms: the same way for chunks and for queries.
 
 Words are runs of Unicode letters, digits and underscores, compared without case and in compatibility
 form (NFKC). An identifier counts whole and in parts: ``getVectorStore`` gives ``getvectorstore``,
@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-
-__all__ = ["STOP_WORDS", "analyze"]
 
 _WORD = re.compile(r"\w+")
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\dA-Za-z_]+")

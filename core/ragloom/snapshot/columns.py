@@ -10,11 +10,9 @@ import numpy.typing as npt
 from ragloom.stores.filters import MISSING, look_up, passes
 from ragloom.types import Condition, Metadata
 
-__all__ = ["Columns"]
-
 
 class Columns:
-    """What many files hold, field by field: a condition is asked once for each different value.
+    """What many files hold, field by field: a condition is evaluated once for each different value.
 
     Args:
         files: Path and metadata of each.

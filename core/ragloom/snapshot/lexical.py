@@ -23,15 +23,13 @@ import tantivy
 
 from ragloom.snapshot.analyzer import STOP_WORDS, analyze
 
-__all__ = ["FIELD_WEIGHTS", "LexicalDocument", "LexicalIndex", "update_lexical"]
-
 _ANALYZER = "ragloom_stem"
 _WRITER_BYTES = 15_000_000  # tantivy's minimum for one thread, which is ample for documentation
 _LONGEST_TERM = 200  # characters; longer "words" are encoded data, and tantivy refuses 64 KiB
 
 FIELD_WEIGHTS: Mapping[str, float] = {"body": 1.0, "heading": 0.15, "path": 0.15}
 """How much a term counts by where it stands; see ``benchmarks/README.md`` for the measurement."""
-_LONGEST_QUERY = 1024  # terms; a whole page may be asked for, a whole book need not be
+_LONGEST_QUERY = 1024  # terms; a query may be a whole page, and need not be a whole book
 
 
 class LexicalDocument(NamedTuple):
@@ -140,7 +138,7 @@ def _lockable(directory: Path) -> Iterator[Path]:
 
 
 class LexicalIndex:
-    """The read side: opened once, asked many times."""
+    """The read side: opened once, searched many times."""
 
     def __init__(self, directory: Path) -> None:
         self._stemmer = _stemmer()
@@ -170,12 +168,9 @@ class LexicalIndex:
     def search(
         self, terms: Mapping[str, float], *, limit: int, among: npt.NDArray[np.uint64] | None = None
     ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.float32]]:
-        """Serial numbers and BM25 scores of the best ``limit`` chunks, best first.
+        """Serial numbers and BM25 scores of the best ``limit`` chunks for weighted stems, best first.
 
-        Args:
-            terms: Stems and how much each counts, usually 1.
-            limit: How many at the most.
-            among: Only the chunks with these serial numbers, when given.
+        With ``among``, only of the chunks with these serial numbers.
         """
         empty = np.empty(0, np.uint64), np.empty(0, np.float32)
         if not terms or limit < 1 or self._searcher.num_docs == 0:

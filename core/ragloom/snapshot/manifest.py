@@ -9,20 +9,11 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, astuple, dataclass, field, replace
 from pathlib import Path
+from typing import Any, cast
 
 from ragloom.stores.atomic import replace_file
+from ragloom.text.parsing import parse_json
 from ragloom.types import Metadata
-
-__all__ = [
-    "SEEN_NAME",
-    "FileEntry",
-    "Fingerprint",
-    "fingerprint",
-    "read_files",
-    "unchanged",
-    "write_files",
-    "write_seen",
-]
 
 SEEN_NAME = "seen.json"
 
@@ -46,12 +37,12 @@ class Fingerprint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileEntry:
-    """A file of the index."""
+    """A file of the index; without a fingerprint and a hash, the next run compares what it reads."""
 
     uri: str
-    fingerprint: Fingerprint
-    content_hash: str
-    parts: str
+    fingerprint: Fingerprint = Fingerprint(0, 0, 0)
+    content_hash: str = ""
+    parts: str = ""
     chunks: int
     metadata: Metadata = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
@@ -98,18 +89,19 @@ def read_files(content: bytes, seen: bytes = b"") -> Mapping[str, FileEntry]:
     """The manifest by uri, in the order it was written in, with the fingerprints of :func:`write_seen`."""
     files = {
         entry["uri"]: FileEntry(
-            uri=entry["uri"],
-            fingerprint=Fingerprint(**entry["fingerprint"]),
-            content_hash=entry["content_hash"],
-            parts=entry["parts"],
-            chunks=entry["chunks"],
-            metadata=entry["metadata"],
-            warnings=tuple(entry["warnings"]),
+            **entry
+            | {
+                "fingerprint": Fingerprint(**entry["fingerprint"]),
+                "warnings": tuple(entry["warnings"]),
+            }
         )
         for entry in json.loads(content)
     }
-    with suppress(ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError):
+    with suppress(ValueError, TypeError, KeyError, AttributeError, ArithmeticError):
         # Damaged, it matches no file, and the files are read once more.
-        later = {uri: Fingerprint(*map(int, known)) for uri, known in json.loads(seen).items()}
+        later = {
+            uri: Fingerprint(*map(int, known))
+            for uri, known in cast("dict[str, Any]", parse_json(seen)).items()
+        }
         files |= {uri: replace(files[uri], fingerprint=known) for uri, known in later.items()}
     return files

@@ -7,17 +7,11 @@ import time
 from pathlib import Path
 from threading import get_ident
 
-__all__ = ["quarantine", "replace_file"]
-
 
 def replace_file(path: Path, text: str) -> None:
     """Write ``text`` in UTF-8, so that whoever reads sees the old content or the new one whole.
 
-    Any number of processes and threads may do so at once; the last one counts.
-
-    Args:
-        path: The file, in a folder that exists.
-        text: Its content from now on.
+    Any number of processes and threads may do so at once; the last one counts. The folder exists.
 
     Raises:
         OSError: It cannot be written; the old content stays.

@@ -15,8 +15,6 @@ from ragloom.errors import PluginError
 from ragloom.protocols import TokenCounter
 from ragloom.types import Chunk, Document, Lines, Piece, Span
 
-__all__ = ["byte_offsets", "embedded_text", "join_context", "line_starts", "make_chunks"]
-
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
@@ -53,21 +51,22 @@ def byte_offsets(text: str, offsets: Iterable[int], encoding: str) -> dict[int, 
     return found
 
 
-def make_chunks(document: Document, pieces: Iterable[Piece], counter: TokenCounter) -> list[Chunk]:
+def make_chunks(
+    document: Document, pieces: Iterable[Piece], counter: TokenCounter | None = None
+) -> list[Chunk]:
     """Turn what a chunker said into chunks.
 
     Args:
-        document: What was cut.
+        document: What was split.
         pieces: In order of their start; spans count in ``document.text``.
-        counter: The embedder's tokenizer; ``Chunk.tokens`` counts context and text together.
+        counter: The embedder's tokenizer; ``Chunk.tokens`` counts context and text together, and is 0
+            without one.
 
     Raises:
         PluginError: A piece is empty, lies outside the text, or comes before an earlier one.
     """
     pieces = list(pieces)
     _check(document, pieces)
-    if not pieces:
-        return []
     decoded = document.prefix + document.text
     base = len(document.prefix)
     encoding, bom = ("utf-8", 0) if document.extracted else (document.encoding, document.bom)
@@ -90,7 +89,7 @@ def make_chunks(document: Document, pieces: Iterable[Piece], counter: TokenCount
                 bytes=Span(bom + in_bytes[start], bom + in_bytes[end]),
                 headings=piece.headings,
                 ordinal=ordinal,
-                tokens=counter.count(join_context(piece.context, text)),
+                tokens=counter.count(join_context(piece.context, text)) if counter else 0,
                 context=piece.context,
                 metadata=document.metadata,
             )
@@ -105,7 +104,7 @@ def _check(document: Document, pieces: Sequence[Piece]) -> None:
         start, end = piece.span
         if not previous <= start < end <= length:
             raise PluginError(
-                f"the chunker cut {document.uri} at {start} to {end}, which is empty, out of order "
+                f"the chunker split {document.uri} at {start} to {end}, which is empty, out of order "
                 f"or outside its {length} characters: a fault of the chunker's plugin"
             )
         previous = start

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from ragloom.config.spelling import unknown
 from ragloom.errors import ConfigError, MissingDependencyError, ModelError
 from ragloom.protocols import TokenCounter
 from ragloom.text.token_estimate import estimate, estimated_spans
@@ -25,25 +26,16 @@ from ragloom.text.token_estimate import estimate, estimated_spans
 if TYPE_CHECKING:
     from tiktoken import Encoding
 
-__all__ = ["COUNTERS", "counter"]
-
 COUNTERS = ("auto", "cl100k_base", "o200k_base", "approximate")
 """The names that :func:`counter` knows."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Vocabulary:
-    """A published byte pair vocabulary (https://github.com/openai/tiktoken, openai_public.py).
+class _Vocabulary(NamedTuple):
+    """A published byte pair vocabulary (https://github.com/openai/tiktoken, openai_public.py)."""
 
-    Attributes:
-        url: Where it was published; its SHA-1 is the file's name in a tiktoken cache.
-        sha256: Of the file.
-        pattern: What a text is cut into before bytes are merged.
-    """
-
-    url: str
-    sha256: str
-    pattern: str
+    url: str  # its SHA-1 is the file's name in a tiktoken cache
+    sha256: str  # of the file
+    pattern: str  # matches the pieces of a text whose bytes are merged
 
 
 _VOCABULARIES = {
@@ -81,7 +73,7 @@ def counter(name: str = "auto") -> TokenCounter:
         ModelError: No file holds the vocabulary. Not for ``auto``.
     """
     if name not in COUNTERS:
-        raise ConfigError(f"no token counter {name!r}; there are {', '.join(COUNTERS)}")
+        raise ConfigError(unknown("token counter", name, COUNTERS))
     if name == "approximate":
         return ApproximateCounter()
     if name != "auto":
@@ -110,28 +102,23 @@ class ApproximateCounter:
         return estimated_spans(text)
 
 
+@dataclass(slots=True, eq=False)
 class BytePairCounter:
-    """Counts exactly, with tiktoken."""
+    """Counts exactly, with tiktoken; ``name`` is the vocabulary's."""
 
-    def __init__(self, name: str, encoding: Encoding) -> None:
-        self._name = name
-        self._encoding = encoding
-
-    @property
-    def name(self) -> str:
-        """The vocabulary."""
-        return self._name
+    name: str
+    encoding: Encoding
 
     def count(self, text: str) -> int:
         """Tokens in ``text``; what looks like a special token is counted as plain text."""
-        return len(self._encoding.encode_ordinary(text))
+        return len(self.encoding.encode_ordinary(text))
 
     def spans(self, text: str) -> Sequence[tuple[int, int]]:
         """The span of each token; of those that share a character, the later ones are empty."""
-        tokens = self._encoding.encode_ordinary(text)
+        tokens = self.encoding.encode_ordinary(text)
         spans: list[tuple[int, int]] = []
         position = 0
-        for part in self._encoding.decode_tokens_bytes(tokens):
+        for part in self.encoding.decode_tokens_bytes(tokens):
             begun = len(part)
             if not part.isascii():  # Bytes 10xxxxxx go on with a character, all others begin one.
                 begun = sum(byte & 0xC0 != 0x80 for byte in part)  # noqa: PLR2004 - see above

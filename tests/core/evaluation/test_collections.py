@@ -7,7 +7,7 @@ import gzip
 import pytest
 
 from ragloom import SourceError
-from ragloom.evaluation import read_collection
+from ragloom.evaluation.collections import read_collection
 
 CORPUS = '{"_id": "d1", "title": "A", "text": "one"}\n{"_id": "d2", "text": "two"}\n'
 QUERIES = '{"_id": "q1", "text": "one?"}\n{"_id": "q2", "text": "unjudged"}\n'
@@ -66,5 +66,5 @@ def test_what_is_wrong_is_named_by_file_and_line(folder, name, text, message):
 
 
 def test_an_unknown_split_names_those_that_there_are(folder):
-    with pytest.raises(SourceError, match="no such split; there are: test"):
+    with pytest.raises(SourceError, match=r"unknown split 'dev' \(available: test\)"):
         read_collection(folder, split="dev")

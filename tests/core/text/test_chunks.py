@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragloom import Document, Piece, PluginError, Span
-from ragloom.retrieval.verify import verify_chunk, verify_chunks
+from ragloom.retrieval.verify import verify_chunks
 from ragloom.testing.fakes import RegexCounter
 from ragloom.text.chunks import embedded_text, line_starts, make_chunks
 from ragloom.types import Lines
@@ -127,8 +127,8 @@ def test_why_a_chunk_is_not_what_the_file_says() -> None:
     content = "# A\n\ntext é\n".encode()
     document = document_of(content.decode())
     (chunk,) = make_chunks(document, [Piece(span=Span(5, 11))], COUNTER)
-    assert verify_chunk(chunk, content) is None
-    assert verify_chunk(chunk, document) is None
+    assert verify_chunks([chunk], content)[0] is None
+    assert verify_chunks([chunk], document)[0] is None
     reasons = {
         "is in line 4 now": b"\n" + content,
         "is gone": b"# A\n\nother text\n",
@@ -136,8 +136,8 @@ def test_why_a_chunk_is_not_what_the_file_says() -> None:
         "cannot be read": b"\0" * 64,
     }
     for reason, changed in reasons.items():
-        assert reason in str(verify_chunk(chunk, changed))
+        assert reason in str(verify_chunks([chunk], changed)[0])
     moved = dataclasses.replace(chunk, lines=Lines(2, 2))
-    assert "lines 3 to 3" in str(verify_chunk(moved, content))
+    assert "lines 3 to 3" in str(verify_chunks([moved], content)[0])
     shifted = dataclasses.replace(chunk, bytes=Span(5, 11))
-    assert "bytes 5 to 12" in str(verify_chunk(shifted, content))
+    assert "bytes 5 to 12" in str(verify_chunks([shifted], content)[0])
