@@ -8,8 +8,7 @@ from pathlib import PurePosixPath
 from typing import Literal, TypeAlias
 
 from ragloom import SourceError
-from ragloom.text import decode
-from ragloom_templates.front_matter import FrontMatterError
+from ragloom.text import FrontMatterError, decode
 from ragloom_templates.library import TemplateLibrary
 from ragloom_templates.parsing import PATTERN_FILE, Parsed, parse, path_without_ending
 from ragloom_templates.skeleton import TO_BE_WRITTEN

@@ -31,7 +31,7 @@ class TemplateLoader:
         decoded = decode(content)
         # The workspace may itself be the folder of a skill, which only the path tells.
         parsed = parse(decoded.text, PurePosixPath(source.path.as_posix()))
-        repeated = () if parsed.front_matter is None else parsed.front_matter.repeated
+        said = () if parsed.front_matter is None else parsed.front_matter.warnings
         return Document(
             uri=source.uri,
             text=decoded.text[parsed.start :],
@@ -43,8 +43,5 @@ class TemplateLoader:
             extracted=not decoded.exact,
             modified=source.modified,
             content_hash=sha256(content).hexdigest(),
-            warnings=(
-                *decoded.warnings,
-                *(f"front matter: {key!r} is given twice; the last counts" for key in repeated),
-            ),
+            warnings=(*decoded.warnings, *said),
         )

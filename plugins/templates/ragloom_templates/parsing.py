@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from ragloom import Json, Metadata, SourceError
-from ragloom_templates.front_matter import FrontMatter, split_front_matter
+from ragloom.text import FrontMatter, split_front_matter
 from ragloom_templates.types import COMPLEXITY, DOMAIN, METHODOLOGY
 
 __all__ = [
@@ -55,7 +55,7 @@ def parse(text: str, path: PurePosixPath) -> Parsed:
     Raises:
         SourceError: The front matter cannot be read, or there is nothing below it.
     """
-    front_matter = split_front_matter(text)
+    front_matter = split_front_matter(text, strict=True)
     given = {} if front_matter is None else front_matter.fields
     start = 0 if front_matter is None else front_matter.length
     if not text[start:].strip():
