@@ -39,7 +39,7 @@ class Weights:
 class Curve:
     """Turns the evidence for the templates of a library into scores.
 
-    Two questions are asked of it:
+    It answers two questions:
 
     - Does anything fit? ``1 / (1 + exp(-(bias + strength_weight * strength - size_weight *
       ln(templates))))``: a logistic curve (Platt, "Probabilistic Outputs for Support Vector Machines",
@@ -119,23 +119,14 @@ class Fit:
 
 
 class Index:
-    """One generation of a library, ready to be asked.
-
-    Args:
-        snapshot: The generation.
-    """
+    """One generation of a library, ready to be searched."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         self.snapshot = snapshot
         self._terms: dict[int, Counter[str]] = {}
 
     def fits(
-        self,
-        problem: str,
-        embedder: Embedder,
-        *,
-        where: Sequence[Condition] = (),
-        examined: int = _EXAMINED,
+        self, problem: str, embedder: Embedder, *, where: Sequence[Condition] = ()
     ) -> list[Fit]:
         """The templates that come first, best first; ties in the order of their files.
 
@@ -143,17 +134,14 @@ class Index:
             problem: In words.
             embedder: The one that made the index.
             where: Conditions that every template passes.
-            examined: Templates, best cosine first, whose words are compared.
 
         Raises:
             ModelError: The model cannot be loaded or does not answer.
         """
-        found = self.evidence(
-            problem, embedder, CURVE.which, as_head=True, where=where, examined=examined
-        )
+        found = self.evidence(problem, embedder, CURVE.which, as_head=True, where=where)
         if not found:
             return []
-        alike = self.evidence(problem, embedder, CURVE.whether, where=where, examined=examined)
+        alike = self.evidence(problem, embedder, CURVE.whether, where=where)
         whether = CURVE.fits([one.score for one in alike], len(self.snapshot.files))
         shares = CURVE.shares([one.score for one in found])
         fits = [

@@ -95,9 +95,7 @@ def _name(path: PurePosixPath) -> str:
 
 def _text(value: Json) -> str:
     """A field as one line of text, whatever was written there."""
-    if value is None:
-        return ""
-    if isinstance(value, Mapping):
+    if value is None or isinstance(value, Mapping):
         return ""
     if isinstance(value, Sequence) and not isinstance(value, str):
         return ", ".join(filter(None, map(_text, value)))
@@ -110,5 +108,4 @@ def _keywords(value: Json) -> list[Json]:
         return [part for part in map(str.strip, value.split(",")) if part]
     if isinstance(value, Sequence):
         return [text for text in map(_text, value) if text]
-    text = _text(value)
-    return [text] if text else []
+    return [text] if (text := _text(value)) else []

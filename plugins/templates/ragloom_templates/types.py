@@ -5,13 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypedDict
 
-__all__ = ["COMPLEXITY", "DOMAIN", "METHODOLOGY", "Template", "TemplateMatch"]
+__all__ = ["COMPLEXITY", "DOMAIN", "METHODOLOGY", "Filters", "Template", "TemplateMatch"]
 
 DOMAIN = "general"
 COMPLEXITY = "moderate"
 METHODOLOGY = "sequential"
 """What a template has that does not say otherwise."""
+
+
+class Filters(TypedDict, total=False):
+    """Only templates whose fields have these values; None for any."""
+
+    domain: str | None
+    complexity: str | None
+    methodology: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
