@@ -1,4 +1,4 @@
-"""The three moments that teach something."""
+"""The three events that teach something."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Captures"]
 
 
 class Captures(ABC):
-    """Stages what was learnt; the database is left to :meth:`capture_all`."""
+    """Stages what was learnt through :meth:`capture_all`."""
 
     @abstractmethod
     def capture_all(

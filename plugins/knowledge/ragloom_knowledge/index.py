@@ -76,7 +76,7 @@ class LessonIndex:
 
     def search(
         self,
-        asked: str,
+        text: str,
         labels: Mapping[str, str | None],
         relevance: float,
         count: int,
@@ -85,10 +85,10 @@ class LessonIndex:
         """The ``count`` lessons that match best, as patterns, the best proven first.
 
         Args:
-            asked: In words.
-            labels: Front matter that a lesson must have; None asks for nothing.
-            relevance: What is less relevant, 0 to 1, is left out.
-            count: Lessons at the most.
+            text: The query.
+            labels: Front matter that a lesson must have, or None for any.
+            relevance: The least relevance, 0 to 1.
+            count: Maximum number of lessons.
             known: Gives those of some ids that are in the table. Another workspace may have removed a
                 lesson from it; that one takes nobody's place.
 
@@ -110,7 +110,7 @@ class LessonIndex:
         ]
         top_k = count * _CHUNKS
         while True:
-            result = self.space.search(asked, top_k=top_k, min_relevance=relevance, where=where)
+            result = self.space.search(text, top_k=top_k, min_relevance=relevance, where=where)
             best: dict[str, float] = {}
             for hit in result.hits:
                 lesson_id = Path(hit.chunk.uri).stem

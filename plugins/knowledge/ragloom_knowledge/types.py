@@ -50,13 +50,13 @@ LONGEST: Final[Mapping[str, int]] = {
     "technology": 100,
     "gate_type": 50,
 }
-"""Characters of a name at the most."""
+"""Maximum number of characters of a name."""
 
 _Z: Final = 1.959963984540054  # the 0.975 quantile of the normal distribution: a 95 % interval
 
 
 class LessonError(RagloomError):
-    """A lesson lacks what its kind needs, or is known under no such id."""
+    """A lesson lacks what its kind needs, or its id is unknown."""
 
 
 def wilson_lower_bound(successes: int, uses: int) -> float:
@@ -166,7 +166,7 @@ class Pattern:
         when_to_try: The case that it is for.
         successes: Times it worked.
         uses: Times it was tried.
-        relevance: To what was asked, 0 to 1.
+        relevance: To the query, 0 to 1.
     """
 
     id: str

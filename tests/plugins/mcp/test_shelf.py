@@ -91,7 +91,7 @@ def test_a_space_is_served_whatever_its_name(name, workspace):
 def test_two_spaces_of_one_name_are_refused(project, plugins):
     with (project / "ragloom.yaml").open("a", encoding="utf-8") as settings:
         settings.write("  knowledge: {sources: [ops]}\nknowledge: {serve: true}\n")
-    with pytest.raises(ConfigError, match="two spaces are called 'knowledge'"):
+    with pytest.raises(ConfigError, match="two spaces have the name 'knowledge'"):
         workspace_shelf(Workspace.open(project, host=plugins))
 
 
