@@ -35,8 +35,8 @@ from ragloom.retrieval.search import rank, search
 from ragloom.snapshot import NewRow, Snapshot, publish
 from ragloom.snapshot.manifest import FileEntry, fingerprint
 from ragloom.sources.loading import content_hash
+from ragloom.space import Space
 from ragloom.types import Calibration, Chunk, Lines, Span
-from ragloom.workspace import Space
 
 if TYPE_CHECKING:
     from pytest_benchmark.fixture import BenchmarkFixture

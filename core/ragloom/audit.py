@@ -35,17 +35,8 @@ from ragloom.context.citations import hit_json
 from ragloom.hookspecs import hookimpl
 from ragloom.protocols import WorkspaceView
 from ragloom.reports import IndexFinished, SearchFinished
+from ragloom.text.parsing import parse_json
 from ragloom.types import Json
-
-__all__ = [
-    "AuditLog",
-    "AuditSettings",
-    "log_of",
-    "ragloom_index_finished",
-    "ragloom_search_finished",
-    "ragloom_settings",
-    "read_log",
-]
 
 _LOG = logging.getLogger("ragloom")
 
@@ -197,7 +188,7 @@ _log = lru_cache(maxsize=16)(AuditLog)
 
 
 def read_log(path: Path) -> Iterator[Mapping[str, Json]]:
-    """The lines of a log and of its older files, oldest first; torn lines are left out."""
+    """The lines of a log and of its older files, oldest first; torn lines are skipped."""
     older = sorted(
         (int(file.suffix[1:]) for file in path.parent.glob(f"{path.name}.*") if _numbered(file)),
         reverse=True,
@@ -208,12 +199,10 @@ def read_log(path: Path) -> Iterator[Mapping[str, Json]]:
         except FileNotFoundError:
             continue
         for line in lines:
-            try:
-                record = json.loads(line)
-            except (ValueError, RecursionError):
-                continue
-            if isinstance(record, dict):
-                yield record
+            with suppress(ValueError):
+                record = parse_json(line)
+                if isinstance(record, Mapping):
+                    yield record
 
 
 def _numbered(path: Path) -> bool:

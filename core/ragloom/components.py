@@ -7,10 +7,11 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, TypeVar
 
 from ragloom.config.component import NONE, Component, located
-from ragloom.config.settings import SpaceSettings, user_path
+from ragloom.config.options import user_path
+from ragloom.config.settings import SpaceSettings
 from ragloom.errors import ConfigError, SourceError
 from ragloom.plugin.host import PluginHost
 from ragloom.protocols import (
@@ -23,12 +24,12 @@ from ragloom.protocols import (
     WorkspaceView,
 )
 from ragloom.sources.discovery import Found, resolve_roots, walk
-from ragloom.sources.loading import chunker_for, cut_document, load_document, loader_for
+from ragloom.sources.loading import chunker_for, load_document, loader_for, split_document
 from ragloom.sources.screening import is_secret
 from ragloom.text.decoding import read_regular
 from ragloom.types import Chunk, Document, Json, Source
 
-__all__ = ["Components", "Home", "Select"]
+T = TypeVar("T")
 
 Select: TypeAlias = "Callable[[Sequence[str]], Collection[str]]"
 """Given the uris of all files that are found, those to index."""
@@ -77,9 +78,7 @@ class Components:
         """Turns texts into vectors."""
         if self._model is not None:
             return self._model.embedder
-        part = self.settings.embedder
-        with located(part.places):
-            return self.host.embedder(part.name, part.options)
+        return _made(self.host.embedder, self.settings.embedder)
 
     @cached_property
     def chunkers(self) -> Mapping[str, Chunker]:
@@ -87,21 +86,18 @@ class Components:
 
         That is what ``chunkers`` says of the ending, or what the ending's loader names, or ``chunker``.
         """
-        usual, named = self._chunker(self.settings.chunker), dict[str, Chunker]()
+        make = self.host.chunker
+        usual, named = _made(make, self.settings.chunker), dict[str, Chunker]()
         by_ending = {"": usual}
         for ending, loader in self.loaders.items():
             name = getattr(loader, "chunker", "")
             if name and name not in named:
                 places = {"": f"the loader of {ending or 'any text'}"}
-                named[name] = self._chunker(Component(name=name, places=places))
+                named[name] = _made(make, Component(name=name, places=places))
             by_ending[ending] = named.get(name, usual)
         for ending, component in self.settings.chunkers.items():
-            by_ending[ending] = self._chunker(component)
+            by_ending[ending] = _made(make, component)
         return by_ending
-
-    def _chunker(self, component: Component) -> Chunker:
-        with located(component.places):
-            return self.host.chunker(component.name, component.options)
 
     @cached_property
     def store(self) -> Store:
@@ -112,17 +108,12 @@ class Components:
     def reranker(self) -> Reranker | None:
         """The component that reorders the best candidates; None for their fused order."""
         part = self.settings.reranker
-        if part.name == NONE:
-            return None
-        with located(part.places):
-            return self.host.reranker(part.name, part.options)
+        return None if part.name == NONE else _made(self.host.reranker, part)
 
     @cached_property
     def formatter(self) -> Formatter:
         """The component that writes a context as text."""
-        part = self.settings.formatter
-        with located(part.places):
-            return self.host.formatter(part.name, part.options)
+        return _made(self.host.formatter, self.settings.formatter)
 
     @cached_property
     def loaders(self) -> Mapping[str, Loader]:
@@ -133,8 +124,7 @@ class Components:
             for ending in made[name].suffixes:
                 by_ending.setdefault(ending, made[name])
         for ending, part in self.settings.loaders.items():
-            with located(part.places):
-                by_ending[ending] = self.host.loader(part.name, part.options)
+            by_ending[ending] = _made(self.host.loader, part)
         return by_ending
 
     def walk(self) -> Iterator[Found]:
@@ -157,7 +147,7 @@ class Components:
     def documents(self) -> Iterator[tuple[str, Document | SourceError]]:
         """Every file of the sources as it is now, or why it cannot be read; sorted by path.
 
-        A source that does not exist comes first and does not take the others away.
+        A source that does not exist comes first, as an error.
         """
         sources: list[str] = []
         for name in self.settings.sources:
@@ -172,7 +162,7 @@ class Components:
         for found in sorted(there.walk(), key=lambda found: found.source.uri):
             uri = found.source.uri
             if found.status is None:
-                yield uri, SourceError(found.problem or found.left_out)
+                yield uri, SourceError(found.problem or found.skipped)
                 continue
             try:
                 yield uri, self._load(found.source)
@@ -202,10 +192,7 @@ class Components:
     def chunks(
         self, paths: Sequence[str | os.PathLike[str]]
     ) -> Iterator[tuple[Document, list[Chunk]]]:
-        """Load files and split them; nothing is indexed.
-
-        Args:
-            paths: Files, relative to the current folder.
+        """Load files, named relative to the current folder, and split them; nothing is indexed.
 
         Raises:
             SourceError: A file cannot be read, is a secret, or no loader reads its kind.
@@ -217,7 +204,7 @@ class Components:
             uri = os.path.relpath(real, self.root).replace(os.sep, "/")
             document = self._load(Source(uri=uri, path=path))
             chunker = chunker_for(path, self.chunkers)
-            yield document, cut_document(document, chunker, self.embedder)
+            yield document, split_document(document, chunker, self.embedder)
 
     def _load(self, source: Source) -> Document:
         loader = loader_for(source.path, self.loaders)
@@ -232,10 +219,6 @@ class Components:
     def new_store(self) -> Store:
         """Another object for the same store; its local path counts from the workspace."""
         part = self.settings.store
-        with located(part.places):
-            return self.host.store(part.name, self._anchored(part))
-
-    def _anchored(self, part: Component) -> Mapping[str, Json]:
         options = dict(part.options)
         for key in ("path", "uri"):
             value = options.get(key)
@@ -243,6 +226,12 @@ class Components:
                 try:
                     options[key] = str(self.root / user_path(value))
                 except ValueError as error:
-                    place = f"store {part.name!r}: option {key!r}"
-                    raise ConfigError(f"{place} must be {error}, not {value!r}") from error
-        return options
+                    raise ConfigError(
+                        f"store {part.name!r}: option {key!r} must be {error}, not {value!r}"
+                    ) from error
+        return _made(self.host.store, replace(part, options=options))
+
+
+def _made(make: Callable[[str, Mapping[str, Json]], T], component: Component) -> T:
+    with located(component.places):
+        return make(component.name, component.options)

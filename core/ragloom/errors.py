@@ -4,32 +4,19 @@
 
     RagloomError
     ├── ConfigError              a setting is unknown, of the wrong type or out of range
-    ├── PluginError              a plugin failed, or a named part does not exist
+    ├── PluginError              a plugin failed, or no plugin provides a component
     ├── MissingDependencyError   an optional package is not installed
     ├── ModelError               a model's files are missing, damaged or unusable
     ├── SourceError              a file cannot be read or understood
     ├── StoreError               a store refused or failed
     │   ├── StoreLockedError     another process holds it
-    │   └── StoreDamagedError    it does not open; the next index run makes it again
+    │   └── StoreDamagedError    it does not open; the next index run rebuilds it
     └── NotIndexedError          nothing has been indexed yet
 
 A message is one line: what went wrong, where (file, key, plugin), and what to do about it.
 """
 
 from __future__ import annotations
-
-__all__ = [
-    "ConfigError",
-    "MissingDependencyError",
-    "ModelError",
-    "NotIndexedError",
-    "PluginError",
-    "RagloomError",
-    "SourceError",
-    "StoreDamagedError",
-    "StoreError",
-    "StoreLockedError",
-]
 
 
 class RagloomError(Exception):
@@ -41,7 +28,7 @@ class ConfigError(RagloomError):
 
 
 class PluginError(RagloomError):
-    """A plugin failed, or a part was asked for by a name that nobody provides."""
+    """A plugin failed, or no plugin provides a component of that name."""
 
 
 class MissingDependencyError(RagloomError):
@@ -79,7 +66,7 @@ class StoreLockedError(StoreError):
 
 
 class StoreDamagedError(StoreError):
-    """A store or a snapshot does not open; an index run makes each again from the other."""
+    """A store or a snapshot does not open; an index run rebuilds each from the other."""
 
 
 class NotIndexedError(RagloomError):

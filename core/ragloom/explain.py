@@ -1,4 +1,4 @@
-"""Why a passage is found, and why an expected one is not."""
+"""Explain why a passage is found, and why an expected one is not."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import numpy.typing as npt
 from ragloom.components import Components
 from ragloom.config.spelling import counted
 from ragloom.context.packing import build_context
-from ragloom.errors import NotIndexedError
 from ragloom.retrieval.freshness import text_of
+from ragloom.retrieval.fusion import ranks
 from ragloom.retrieval.gate import Judged, examined
 from ragloom.retrieval.query import Query
 from ragloom.retrieval.relevance import WordEvidence
@@ -23,8 +23,6 @@ from ragloom.retrieval.search import Answers, judged
 from ragloom.sources.screening import ending_of
 from ragloom.stores.filters import matches
 from ragloom.types import Hit
-
-__all__ = ["Explanation", "HitExplanation", "explain"]
 
 _EXPECTED_SHOWN = 3  # passages of the expected file
 
@@ -83,18 +81,7 @@ def explain(
     expect: str | None = None,
     max_tokens: int | None = None,
 ) -> Explanation:
-    """Explain a search: the same way as the search, with a record of every verdict.
-
-    Args:
-        query: What is searched for.
-        space: What answers.
-        components: The files of the same space.
-        expect: A file that should be found, relative to the workspace or the current folder.
-        max_tokens: Explain a context of so many tokens: what it has no room for is not shown.
-
-    Raises:
-        NotIndexedError: Nothing is indexed yet, or with another model.
-    """
+    """Explain a search by a record of every verdict; see :meth:`ragloom.Space.explain`."""
     top_k, least, _ = query.choices(space.settings)
     judgement = judged(query, space)
     ranking = judgement.ranking
@@ -160,13 +147,7 @@ def _omitted(shown: Sequence[Hit], components: Components, max_tokens: int) -> s
 
 
 def _ranks(scores: npt.NDArray[np.float32]) -> list[int | None]:
-    """Places from 1 by score, highest first; None for NaN."""
-    order = np.argsort(-np.nan_to_num(scores, nan=-np.inf), kind="stable")
-    places = np.empty(len(scores), int)
-    places[order] = np.arange(1, len(scores) + 1)
-    return [
-        None if np.isnan(score) else int(place) for score, place in zip(scores, places, strict=True)
-    ]
+    return [None if np.isnan(place) else int(place) for place in ranks(scores)]
 
 
 def _uri(root: Path, expect: str) -> str:
@@ -178,10 +159,7 @@ def _uri(root: Path, expect: str) -> str:
 
 def _absence(query: Query, space: Answers, components: Components, uri: str) -> str:
     """Why no passage of a file is among the candidates."""
-    try:
-        entry = space.snapshot().files.get(uri)
-    except NotIndexedError:
-        entry = None
+    entry = space.snapshot().files.get(uri)
     path = components.root / uri
     if entry is not None:
         if not entry.chunks:
@@ -198,7 +176,7 @@ def _absence(query: Query, space: Answers, components: Components, uri: str) -> 
         return f"{uri} is not indexed: no loader reads {ending or 'a name without an ending'}"
     for found in components.walk():
         if found.source.uri == uri:
-            return f"{uri} is not indexed: {found.left_out or found.problem or 'run ragloom index'}"
+            return f"{uri} is not indexed: {found.skipped or found.problem or 'run ragloom index'}"
     roots = ", ".join(components.settings.sources)
     return (
         f"{uri} is not indexed: it is outside the sources ({roots}), hidden, ignored by .gitignore or "

@@ -12,8 +12,6 @@ from ragloom.protocols import Embedder, Embeddings, TokenCounter
 from ragloom.text.tokens import ApproximateCounter
 from ragloom.types import Calibration
 
-__all__ = ["embedder_from"]
-
 
 def embedder_from(
     embed: Callable[[Sequence[str]], npt.ArrayLike],

@@ -129,7 +129,7 @@ class EvaluationSpec:
 
 @hookspec
 def ragloom_loaders() -> Iterable[Provider[Loader]]:  # type: ignore[empty-body]
-    """Offer loaders: parts that turn the bytes of a file into a document.
+    """Offer loaders: components that turn the bytes of a file into a document.
 
     Called once when the host is built, without arguments. All results count. Since 0.1.
     """
@@ -137,7 +137,7 @@ def ragloom_loaders() -> Iterable[Provider[Loader]]:  # type: ignore[empty-body]
 
 @hookspec
 def ragloom_chunkers() -> Iterable[Provider[Chunker]]:  # type: ignore[empty-body]
-    """Offer chunkers: parts that say where a document is cut.
+    """Offer chunkers: components that split a document.
 
     Called once when the host is built, without arguments. All results count. Since 0.1.
     """
@@ -145,7 +145,7 @@ def ragloom_chunkers() -> Iterable[Provider[Chunker]]:  # type: ignore[empty-bod
 
 @hookspec
 def ragloom_embedders() -> Iterable[Provider[Embedder]]:  # type: ignore[empty-body]
-    """Offer embedders: parts that turn texts into vectors.
+    """Offer embedders: components that turn texts into vectors.
 
     Called once when the host is built, without arguments. All results count. Since 0.1.
     """
@@ -153,7 +153,7 @@ def ragloom_embedders() -> Iterable[Provider[Embedder]]:  # type: ignore[empty-b
 
 @hookspec
 def ragloom_stores() -> Iterable[Provider[Store]]:  # type: ignore[empty-body]
-    """Offer stores: parts that keep chunks and vectors.
+    """Offer stores: components that keep chunks and vectors.
 
     Called once when the host is built, without arguments. All results count. Since 0.1.
     """
@@ -161,7 +161,7 @@ def ragloom_stores() -> Iterable[Provider[Store]]:  # type: ignore[empty-body]
 
 @hookspec
 def ragloom_rerankers() -> Iterable[Provider[Reranker]]:  # type: ignore[empty-body]
-    """Offer rerankers: parts that read a query and a passage together and score them.
+    """Offer rerankers: components that read a query and a passage together and score them.
 
     Called once when the host is built, without arguments. All results count. Since 0.1.
     """
@@ -169,7 +169,7 @@ def ragloom_rerankers() -> Iterable[Provider[Reranker]]:  # type: ignore[empty-b
 
 @hookspec
 def ragloom_formatters() -> Iterable[Provider[Formatter]]:  # type: ignore[empty-body]
-    """Offer formatters: parts that write a context as text.
+    """Offer formatters: components that write a context as text.
 
     Called once when the host is built, without arguments. All results count. Since 0.1.
     """

@@ -137,7 +137,7 @@ class Embedder(Protocol):
         """
 
     def close(self) -> None:
-        """Give the memory back. The next call loads the model again."""
+        """Free the memory. The next call loads the model again."""
 
 
 @runtime_checkable
@@ -228,7 +228,7 @@ class Reranker(Protocol):
         """
 
     def close(self) -> None:
-        """Give the memory back. The next call loads the model again."""
+        """Free the memory. The next call loads the model again."""
 
 
 @runtime_checkable

@@ -8,36 +8,25 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, Self, TypeVar
 
 import numpy as np
 
 from ragloom.components import Home
-from ragloom.config.settings import SpaceSettings
 from ragloom.context.packing import Strategy, build_context
 from ragloom.errors import ConfigError, RagloomError
 from ragloom.protocols import Embeddings, Formatter, TokenCounter
 from ragloom.reports import SearchFinished
 from ragloom.retrieval.freshness import text_of
 from ragloom.retrieval.query import Query
-from ragloom.snapshot import Snapshot
+from ragloom.retrieval.search import Answers
 from ragloom.types import Condition, Context, Hit, Mode, SearchResult
-
-__all__ = ["Member", "Searchable", "holder"]
 
 _POOL = 4  # hits to choose from, for each one wanted, where they should differ
 
 
-class Member(Protocol):
-    """A space that answers."""
-
-    @property
-    def name(self) -> str:
-        """Of the space."""
-
-    @property
-    def settings(self) -> SpaceSettings:
-        """How it is made and searched."""
+class Member(Answers, Protocol):
+    """A space that answers queries."""
 
     @property
     def workspace(self) -> Home:
@@ -51,12 +40,24 @@ class Member(Protocol):
     def formatter(self) -> Formatter:
         """Writes a context as text."""
 
-    def snapshot(self) -> Snapshot:
-        """The generation that answers."""
+
+M = TypeVar("M", bound=Member)
 
 
 class Searchable(ABC):
-    """Searches, and packs what it finds; plugins are told of every search."""
+    """Searches, and packs what it finds; plugins hear of every search. A context manager that closes it."""
+
+    def __enter__(self) -> Self:
+        """Itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close it."""
+        self.close()
+
+    @abstractmethod
+    def close(self) -> None:
+        """Free the models' memory and let go of servers; the next search starts them again."""
 
     @property
     @abstractmethod
@@ -65,7 +66,11 @@ class Searchable(ABC):
 
     @abstractmethod
     def answer(self, query: Query) -> SearchResult:
-        """The result of a query; no plugin is told."""
+        """The result of a query; no plugin is told.
+
+        Raises:
+            NotIndexedError: Nothing is indexed yet, or with another model.
+        """
 
     def search(
         self,
@@ -92,16 +97,7 @@ class Searchable(ABC):
         asked = _query(query, top_k, min_relevance, mode, where)
         started = time.perf_counter()
         result = self.answer(asked)
-        event = SearchFinished(
-            operation="search",
-            query=result.query,
-            space=result.space,
-            generation=result.generation,
-            hits=result.hits,
-            seconds=time.perf_counter() - started,
-            reason=result.reason,
-        )
-        self._tell(event)
+        self._tell(result, started)
         return result
 
     def context(
@@ -159,27 +155,33 @@ class Searchable(ABC):
             limit=limit,
             reason=result.reason,
         )
+        self._tell(result, started, packed, provider)
+        return packed
+
+    def _tell(
+        self,
+        result: SearchResult,
+        started: float,
+        packed: Context | None = None,
+        provider: str | None = None,
+    ) -> None:
         event = SearchFinished(
-            operation="context",
+            operation="search" if packed is None else "context",
             query=result.query,
             space=result.space,
             generation=result.generation,
-            hits=packed.hits,
+            hits=(packed or result).hits,
             seconds=time.perf_counter() - started,
-            reason=packed.reason,
-            sources=len(packed.citations),
-            tokens=packed.tokens,
+            reason=(packed or result).reason,
+            sources=None if packed is None else len(packed.citations),
+            tokens=None if packed is None else packed.tokens,
             provider=provider,
         )
-        self._tell(event)
-        return packed
-
-    def _tell(self, event: SearchFinished) -> None:
         workspace = self.members[0].workspace
         workspace.host.search_finished(workspace, event)
 
 
-def holder(members: Sequence[Member], hit: Hit) -> Member | None:
+def holder(members: Sequence[M], hit: Hit) -> M | None:
     """The first space whose index holds a hit; None where another run has just removed it."""
     for member in members:
         with suppress(RagloomError):

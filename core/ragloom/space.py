@@ -7,8 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
-from typing import Literal, Self
+from typing import Literal
 
 from ragloom.components import Components, Home, Select
 from ragloom.config.settings import SpaceSettings
@@ -39,9 +38,11 @@ from ragloom.sources.discovery import resolve_roots
 from ragloom.status import SpaceStatus, status_of
 from ragloom.types import Calibration, Hit, Mode, Progress, SearchResult
 
-__all__ = ["Space"]
-
 _LOG = logging.getLogger("ragloom")
+_FIGURES = (
+    *("added", "updated", "removed", "unchanged", "failed"),  # files
+    *("chunks", "embedded", "reused"),
+)
 _UNCALIBRATED = (
     "this embedder ships no calibration, so relevance follows a default curve: "
     "'ragloom calibrate' fits it to these documents"
@@ -82,19 +83,6 @@ class Space(Components, Searchable):
         self._hint = hint
         self._snapshot: Snapshot | None = None
         self._reading: SearchableStore | None = None
-
-    def __enter__(self) -> Self:
-        """The space itself."""
-        return self
-
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        """Close it."""
-        self.close()
 
     def close(self) -> None:
         """Free the model's memory and let go of a server; the next search starts them again."""
@@ -153,16 +141,8 @@ class Space(Components, Searchable):
         self._prepare()
         before = current_generation(self.directory)
         report = self._indexer(progress).run(full=full, timeout=timeout)
-        figures = {
-            "added": len(report.added),
-            "updated": len(report.updated),
-            "removed": len(report.removed),
-            "unchanged": report.unchanged,
-            "failed": len(report.failed),
-            "chunks": report.chunks,
-            "embedded": report.embedded,
-            "reused": report.reused,
-        }
+        values = {name: getattr(report, name) for name in _FIGURES}
+        figures = {name: n if isinstance(n, int) else len(n) for name, n in values.items()}
         changed = report.generation != before
         self._finished("index", report.generation, report.seconds, figures, changed=changed)
         first = bool(report.embedded) and report.embedded == report.chunks
@@ -183,8 +163,7 @@ class Space(Components, Searchable):
             NotIndexedError: There is none of them.
         """
         if not self.directory.is_dir() and not isinstance(self.store, SearchableStore):
-            message = f"nothing is indexed in {self.name!r} yet: run 'ragloom index'"
-            raise NotIndexedError(message)
+            raise NotIndexedError(f"nothing is indexed in {self.name!r} yet: run 'ragloom index'")
         self._prepare()
         started = time.perf_counter()
         chunks = self._indexer(progress).repair()
@@ -262,11 +241,7 @@ class Space(Components, Searchable):
         return self._snapshot
 
     def answer(self, query: Query) -> SearchResult:
-        """The result of a query, each hit compared with its file; no line in the audit log.
-
-        Raises:
-            NotIndexedError: Nothing is indexed yet, or with another model.
-        """
+        """See :meth:`Searchable.answer`; each hit is compared with its file."""
         return search(query, self)
 
     def explain(
@@ -282,8 +257,8 @@ class Space(Components, Searchable):
         Raises:
             NotIndexedError: Nothing is indexed yet, or with another model.
         """
-        asked = Query(query) if isinstance(query, str) else query
-        return explain(asked, self, self, expect=expect, max_tokens=max_tokens)
+        query = Query(query) if isinstance(query, str) else query
+        return explain(query, self, self, expect=expect, max_tokens=max_tokens)
 
     def rank(self, text: str, *, mode: Mode | None = None, where: Sequence[str] = ()) -> Ranking:
         """The candidates of a query in their order, without a gate; rows are :meth:`snapshot`'s.
@@ -303,7 +278,7 @@ class Space(Components, Searchable):
         return read_calibration(self.directory, self.embedder.fingerprint)
 
     def calibrate(self, off_topic: Sequence[str]) -> Calibration:
-        """Fit the scale of relevance to this index, and keep it.
+        """Fit the scale of relevance to this index, and write it down.
 
         Args:
             off_topic: Queries that the documents cannot answer, 20 or more.
@@ -389,7 +364,7 @@ class Space(Components, Searchable):
         if self.record is None or not self.generation:
             return
         sources = self.settings.sources
-        if sources != self.record.usual().sources and all(f.left_out for f in self.walk()):
+        if sources != self.record.usual().sources and all(f.skipped for f in self.walk()):
             raise SourceError(
                 f"{', '.join(sources)}: no file to index; {self.name!r} stays as it is"
             )
@@ -401,13 +376,4 @@ class Space(Components, Searchable):
             self.record.write(self.settings)
 
     def _indexer(self, progress: Progress | None) -> Indexer:
-        return Indexer(
-            name=self.name,
-            directory=self.directory,
-            walk=self.walk,
-            loaders=self.loaders,
-            chunkers=self.chunkers,
-            embedder=self.embedder,
-            store=self.store,
-            progress=progress,
-        )
+        return Indexer(self.name, self.directory, self, progress)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from types import TracebackType
-from typing import Self
 
 from ragloom.context.citations import citation_of
 from ragloom.errors import RagloomError
@@ -14,8 +12,6 @@ from ragloom.retrieval.query import Query
 from ragloom.searchable import Searchable, holder
 from ragloom.space import Space
 from ragloom.types import Citation, Hit, SearchResult
-
-__all__ = ["SpaceGroup", "merged"]
 
 _RERANKED = 1.0  # scores above it are a reranker's; fused ones are at most that
 
@@ -31,28 +27,18 @@ class SpaceGroup(Searchable):
     """
 
     def __init__(self, spaces: Iterable[Space]) -> None:
-        self.spaces = list(spaces)
-        self._closing = ExitStack()
+        self.spaces: Sequence[Space] = list(spaces)
         models: dict[str, Space] = {}
         for space in self.spaces:
             key = repr(space.settings.embedder)
             if models.setdefault(key, space) is not space:
                 space.use_embedder_of(models[key])
 
-    def __enter__(self) -> Self:
-        """The group itself."""
-        for space in self.spaces:
-            self._closing.enter_context(space)
-        return self
-
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
         """Close every space."""
-        self._closing.close()
+        with ExitStack() as closing:
+            for space in self.spaces:
+                closing.callback(space.close)
 
     @property
     def members(self) -> Sequence[Space]:
@@ -63,7 +49,7 @@ class SpaceGroup(Searchable):
         """The result of all spaces that have one; what is wrong with the others is its reason.
 
         Raises:
-            RagloomError: None of them answers: nothing is indexed yet, another model did it, and so on.
+            RagloomError: None of them answers; the error of the first.
         """
         top_k = query.top_k
         if top_k is None:
@@ -85,8 +71,7 @@ class SpaceGroup(Searchable):
 
     def holder(self, hit: Hit) -> Space:
         """The first space whose index holds a hit; the first of all where none does any more."""
-        found = holder(self.spaces, hit)
-        return next((space for space in self.spaces if space is found), self.spaces[0])
+        return holder(self.spaces, hit) or self.spaces[0]
 
     def citations(self, result: SearchResult) -> tuple[Citation, ...]:
         """The hits as citations, each with the path of its file."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ragloom.config.settings import SpaceSettings
@@ -11,8 +11,6 @@ from ragloom.snapshot import Snapshot
 from ragloom.snapshot.manifest import FileEntry, unchanged
 from ragloom.sources.discovery import Found, lies_below
 from ragloom.sources.loading import content_hash
-
-__all__ = ["Drift", "SpaceStatus", "status_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,17 +63,16 @@ def status_of(
     """The status of a space whose folder is ``directory``; ``found`` are its files as they are now."""
     known = {} if snapshot is None else snapshot.files
     drift = None if found is None else _drift(found, known)
+    status = SpaceStatus(name=name, settings=settings, drift=drift)
     if snapshot is None:
-        return SpaceStatus(name=name, settings=settings, drift=drift)
-    return SpaceStatus(
-        name=name,
-        settings=settings,
+        return status
+    return replace(
+        status,
         generation=snapshot.meta.generation,
         files=len(snapshot.files),
         chunks=len(snapshot),
         bytes=sum(entry.stat().st_size for entry in directory.rglob("*") if entry.is_file()),
         created=snapshot.meta.created,
-        drift=drift,
     )
 
 
@@ -85,11 +82,11 @@ def _drift(walk: Iterable[Found], known: Mapping[str, FileEntry]) -> Drift:
     seen: set[str] = set()
     for found in walk:
         uri = found.source.uri
-        if found.status is None:
-            if not found.left_out:
-                seen.add(uri)
+        if found.skipped:
             continue
         seen.add(uri)
+        if found.status is None:
+            continue
         entry = known.get(uri)
         if entry is None:
             added += 1

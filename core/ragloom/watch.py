@@ -10,8 +10,6 @@ from typing import Protocol, TypeVar
 from ragloom.errors import RagloomError
 from ragloom.reports import IndexReport
 
-__all__ = ["watch_spaces"]
-
 
 class _Space(AbstractContextManager["_Space"], Protocol):
     @property
@@ -37,7 +35,7 @@ def watch_spaces(
     from the system, and works alike on network shares and in containers.
 
     Args:
-        spaces: Opens them anew for every look, so that new settings count; each is closed after it.
+        spaces: Opens them for every look, so that new settings count; each is closed after it.
         index: Brings one of them up to date.
         wait: Called with the seconds until the next look; ends the watch where it returns true, as
             ``threading.Event().wait`` does once the event is set.

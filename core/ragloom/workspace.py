@@ -18,9 +18,6 @@ from ragloom.indexing.space_record import RECORD_NAME, SpaceRecord
 from ragloom.plugin.host import PluginHost
 from ragloom.snapshot import generations
 from ragloom.space import Space
-from ragloom.status import SpaceStatus
-
-__all__ = ["STATE_FOLDER", "Space", "SpaceStatus", "Workspace"]
 
 T = TypeVar("T")
 
@@ -62,8 +59,7 @@ class Workspace:
         except (OSError, RuntimeError, ValueError) as error:  # the current folder may be gone
             raise ConfigError(f"{path}: there is no such folder: {error}") from error
         if not root.is_dir():
-            message = f"{path}: there is no such folder"
-            raise ConfigError(message)
+            raise ConfigError(f"{path}: there is no such folder")
         host = host or PluginHost.discover()
         settings = load_settings(
             root,

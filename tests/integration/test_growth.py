@@ -20,7 +20,7 @@ from types import ModuleType
 import pytest
 
 from ragloom import PluginHost, RagloomError, SourceError
-from ragloom.sources.loading import cut_document, load_document
+from ragloom.sources.loading import load_document, split_document
 from ragloom.testing.fakes import HashingEmbedder, HashingOptions
 from ragloom.types import Document, Source
 
@@ -159,7 +159,7 @@ def test_chunkers(name: str) -> None:
     media_type = "text/x-python" if name == "code" else "text/markdown"
 
     def cut(text: str) -> None:
-        cut_document(Document(uri="a", text=text, media_type=media_type), chunker, embedder)
+        split_document(Document(uri="a", text=text, media_type=media_type), chunker, embedder)
 
     # tree-sitter itself takes the square of the time over some texts that are no code.
     assert [] == growing(cut, ("",), () if name != "code" else ("|-",))

@@ -93,7 +93,7 @@ def _origin(settings: Settings, prefix: str, key: str) -> str:
 
 
 def _plain(value: object) -> Json:
-    from ragloom.config.settings import Component
+    from ragloom.config.component import Component
 
     if isinstance(value, Component):
         return {"name": value.name, **value.options} if value.options else value.name

@@ -12,8 +12,8 @@ from ragloom.cli._options import query_options, refresh_option, reranker_option,
 if TYPE_CHECKING:
     from ragloom.context.packing import Strategy
     from ragloom.protocols import Formatter
+    from ragloom.space import Space
     from ragloom.types import Condition, Context, Json, Mode
-    from ragloom.workspace import Space
 
 __all__ = ["command"]
 

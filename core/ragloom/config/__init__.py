@@ -4,7 +4,7 @@ from ragloom.config.component import Component, located
 from ragloom.config.options import build, user_path
 from ragloom.config.sections import read_sections, section_variables
 from ragloom.config.settings import CONFIG_NAME, Settings, SpaceSettings
-from ragloom.config.spelling import counted, did_you_mean, nearest
+from ragloom.config.spelling import counted, did_you_mean, nearest, unknown
 from ragloom.config.yaml_file import YamlFile, compose, read_yaml
 
 __all__ = [
@@ -22,5 +22,6 @@ __all__ = [
     "read_sections",
     "read_yaml",
     "section_variables",
+    "unknown",
     "user_path",
 ]

@@ -1,4 +1,4 @@
-"""A part as settings name it: whose it is, its options, and where each was written."""
+"""A component as settings name it: its options, and where each was written."""
 
 from __future__ import annotations
 
@@ -10,14 +10,12 @@ from dataclasses import dataclass, field
 from ragloom.errors import MissingDependencyError, RagloomError
 from ragloom.types import Json
 
-__all__ = ["COMPONENTS", "ENVIRONMENT", "NONE", "Component", "located"]
-
 ENVIRONMENT = "RAGLOOM_"
 """What every variable begins with."""
 
 COMPONENTS = ("chunker", "embedder", "store", "reranker", "formatter")
 NONE = "none"
-"""The name that stands for no part at all, where there may be none."""
+"""The name that stands for no component, where there may be none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,9 +23,9 @@ class Component:
     """Which plugin's component to use, and its options.
 
     Attributes:
-        name: Of the part.
+        name: Of the component.
         options: What is set for it.
-        places: Where each option stands, for messages about it, and under ``""`` the part itself: a
+        places: Where each option stands, for messages about it, and under ``""`` the component: a
             file and line, a variable, or an option of a command.
     """
 
@@ -36,10 +34,10 @@ class Component:
     places: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     def instead(self, name: str, place: str) -> Component:
-        """The part ``name``, which ``place`` names, with those options of this one that are meant for it.
+        """The component ``name``, which ``place`` names, with the options of this one that apply to it.
 
-        They are if it is the same part, or ``none``, which is set up for whoever names one; otherwise
-        those of variables are, which are for any.
+        All apply if it is the same one, or ``none``, which is set up for whoever names one; otherwise those
+        of variables do.
         """
         same = self.name in (name, NONE)
         options = {
@@ -53,15 +51,10 @@ class Component:
 
 @contextmanager
 def located(places: Mapping[str, str]) -> Iterator[None]:
-    """Begin what is said of a setting with where it stands.
-
-    That is the line of the first option that the message names, or else of the part.
+    """Begin an error that is raised inside with the place of the option that it names, or of the component.
 
     Args:
         places: As :attr:`Component.places`.
-
-    Raises:
-        RagloomError: As raised inside.
     """
     try:
         yield

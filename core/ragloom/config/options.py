@@ -1,7 +1,7 @@
-"""From settings to a part's options: names and types are checked against its dataclass.
+"""From settings to a component's options: names and types are checked against its dataclass.
 
 Values from a YAML file have types already; those from the environment and the command line are
-strings, and become what the dataclass asks for: ``"3"`` an int, ``"true"`` a bool, ``"a, b"`` a
+strings, and become the type of the field: ``"3"`` an int, ``"true"`` a bool, ``"a, b"`` a
 tuple.
 """
 
@@ -19,12 +19,10 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias
+from typing import Annotated, Any, NamedTuple, TypeAlias
 
 from ragloom.config.spelling import did_you_mean
 from ragloom.errors import ConfigError
-
-__all__ = ["Place", "build", "describe", "parse", "user_path"]
 
 _SHOWN = 60  # characters of a wrong value
 _TRUE = frozenset({"1", "true", "yes", "on"})
@@ -34,6 +32,18 @@ _NOTHING = frozenset({"", "none", "null"})
 
 Place: TypeAlias = Callable[..., str]
 """Called with the keys that lead to a value; says where that value was written."""
+
+
+class Legal(NamedTuple):
+    """In ``Annotated[type, Legal(…)]``: what a value must be, beside of the type.
+
+    Attributes:
+        words: As a message says it, such as ``a number from 0 to 1``.
+        holds: Whether it is true of a value of the type.
+    """
+
+    words: str
+    holds: Callable[[Any], object] = lambda _: True
 
 
 class _Mismatch(Exception):  # noqa: N818 - never leaves this module
@@ -104,7 +114,7 @@ def user_path(text: str) -> Path:
 
 def _build(options: type, values: Mapping[str, object], at: _At) -> object:
     fields = {field.name: field for field in dataclasses.fields(options) if field.init}
-    hints = typing.get_type_hints(options)
+    hints = typing.get_type_hints(options, include_extras=True)
     for name in values:
         if name not in fields:
             legal = f" (legal: {', '.join(fields)})" if fields else "; it has none"
@@ -138,6 +148,8 @@ def _short(value: object) -> str:
 def describe(hint: object) -> str:
     """The legal type as a message says it: ``int``, ``one of 'mean', 'cls'``, ``int or none``."""
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin is Annotated:
+        return str(arguments[1].words)
     if origin is typing.Literal:
         return f"one of {', '.join(map(repr, arguments))}"
     if origin in (typing.Union, types.UnionType):
@@ -164,7 +176,12 @@ def _is_required(field: dataclasses.Field[object]) -> bool:
 
 def _coerce(value: object, hint: object, at: _At) -> object:
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
-    if hint is typing.Any or hint is object:
+    if hint in (Any, object):
+        return value
+    if origin is Annotated:
+        value = _coerce(value, arguments[0], at)
+        if not arguments[1].holds(value):
+            raise _Mismatch
         return value
     if origin is typing.Literal:
         return _one_of(value, {argument: argument for argument in arguments})
@@ -172,20 +189,22 @@ def _coerce(value: object, hint: object, at: _At) -> object:
         return _first_that_fits(value, arguments, at)
     if isinstance(origin, type):
         return _container(value, origin, arguments, at)
-    if not isinstance(hint, type):
-        raise _Mismatch
-    if issubclass(hint, Enum):
-        return (
-            value if isinstance(value, hint) else _one_of(value, {one.value: one for one in hint})
-        )
-    if dataclasses.is_dataclass(hint):
-        return _nested(value, hint, at)
+    if isinstance(hint, type):
+        return _of_type(value, hint, at)
+    raise _Mismatch
+
+
+def _of_type(value: object, hint: type, at: _At) -> object:
     if hint in _SCALARS:
         return _SCALARS[hint](value)
-    if hint in (tuple, list, set, frozenset, dict):
-        return _container(value, hint, (object, object if hint is dict else Ellipsis), at)
     if isinstance(value, hint):
         return value
+    if issubclass(hint, Enum):
+        return _one_of(value, {one.value: one for one in hint})
+    if dataclasses.is_dataclass(hint):
+        return _nested(value, hint, at)
+    if hint in (tuple, list, set, frozenset, dict):
+        return _container(value, hint, (object, object if hint is dict else Ellipsis), at)
     raise _Mismatch
 
 
@@ -231,19 +250,13 @@ def _container(value: object, origin: type, arguments: Sequence[object], at: _At
         if len(value) != len(arguments):
             raise _Mismatch
         return tuple(_coerce(item, hint, at) for item, hint in zip(value, arguments, strict=True))
-    items = tuple(
-        _coerce(item, arguments[0], at.inside(number)) for number, item in enumerate(value)
-    )
+    items = (_coerce(item, arguments[0], at.inside(number)) for number, item in enumerate(value))
     if origin is list:
         return list(items)
-    if issubclass(origin, AbstractSet):
-        return frozenset(items)
-    return items
+    return frozenset(items) if issubclass(origin, AbstractSet) else tuple(items)
 
 
 def _nested(value: object, options: type, at: _At) -> object:
-    if isinstance(value, options):
-        return value
     value = {} if value is None else value  # a key without a value
     if not isinstance(value, Mapping):
         raise _Mismatch

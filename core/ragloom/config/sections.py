@@ -7,7 +7,7 @@ above the file the variable ``RAGLOOM_MYPLUGIN_DIALECT``, or what the field's me
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import fields, is_dataclass
 
 from ragloom.config.component import ENVIRONMENT
@@ -15,8 +15,6 @@ from ragloom.config.options import parse
 from ragloom.config.spelling import did_you_mean
 from ragloom.config.yaml_file import YamlFile
 from ragloom.errors import ConfigError
-
-__all__ = ["read_section", "read_sections", "section_variables"]
 
 
 def section_variables(name: str, section: type) -> Mapping[str, str]:
@@ -37,9 +35,14 @@ def read_sections(file: YamlFile, sections: Mapping[str, type]) -> Mapping[str, 
     """
     for key in file.content:
         if key not in sections:
-            legal = f"{did_you_mean(key, sections)} (legal: {', '.join(sections)})"
-            raise ConfigError(f"{file.place(key)}: unknown setting {key!r}{legal}")
+            raise unknown_setting(file, (key,), sections)
     return {name: read_section(file, name, section, {}, {}) for name, section in sections.items()}
+
+
+def unknown_setting(file: YamlFile, keys: tuple[str, ...], legal: Collection[str]) -> ConfigError:
+    """The error for a key of a file that is none of the legal ones."""
+    hint = f"{did_you_mean(keys[-1], legal)} (legal: {', '.join(legal)})"
+    return ConfigError(f"{file.place(*keys)}: unknown setting {keys[-1]!r}{hint}")
 
 
 def read_section(

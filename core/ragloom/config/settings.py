@@ -21,33 +21,18 @@ from __future__ import annotations
 import logging
 import os
 import re
-import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import TypeVar, cast, get_origin
+from typing import Annotated, Any, TypeVar, cast, get_origin, get_type_hints
 
 from ragloom.config.component import COMPONENTS, ENVIRONMENT, NONE, Component
-from ragloom.config.options import user_path
-from ragloom.config.sections import read_section
-from ragloom.config.spelling import did_you_mean
+from ragloom.config.options import Legal, Place, parse
+from ragloom.config.sections import read_section, unknown_setting
 from ragloom.config.yaml_file import YamlFile, read_yaml
 from ragloom.errors import ConfigError
-from ragloom.types import MODES, Json, Mode
-
-__all__ = [
-    "COMPONENTS",
-    "CONFIG_NAME",
-    "NONE",
-    "Component",
-    "Settings",
-    "SpaceSettings",
-    "check_space_name",
-    "is_pattern",
-    "load_settings",
-    "user_path",
-]
+from ragloom.types import Json, Mode
 
 T = TypeVar("T")
 
@@ -57,9 +42,40 @@ _LOG = logging.getLogger("ragloom")
 _LONGEST_NAME = 80  # characters: a space names a folder, and its lock file beside it
 
 
+def is_pattern(text: str) -> bool:
+    """Whether a line of an ignore file says anything; ``!`` and ``[z-a]`` say nothing to git, too."""
+    import pathspec
+
+    try:
+        pathspec.GitIgnoreSpec.from_lines([text])
+    except (ValueError, re.error):
+        return False
+    return True
+
+
+_Count = Annotated[int, Legal("a whole number from 1", lambda number: number >= 1)]
+_Share = Annotated[float, Legal("a number from 0 to 1", lambda number: 0 <= number <= 1)]
+_Patterns = Annotated[
+    tuple[str, ...],
+    Legal("a list of patterns as .gitignore has them", lambda lines: all(map(is_pattern, lines))),
+]
+_Spaces = Annotated[Mapping[str, object], Legal("a mapping of names to settings")]
+_Space = Annotated[Mapping[str, object], Legal("a mapping such as {sources: [docs]}")]
+_ByEnding = Annotated[
+    Mapping[str, str], Legal("a mapping of file endings to names, such as {.sql: code}")
+]
+_Named = Annotated[
+    Mapping[str, object],
+    Legal(
+        "a component's name, or a mapping with 'name' and its options",
+        lambda given: isinstance(given.get("name"), str) and given["name"],
+    ),
+]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpaceSettings:
-    """How one index is made and asked.
+    """How one index is made and searched.
 
     Attributes:
         sources: Files, folders or globs, relative to the workspace.
@@ -75,24 +91,24 @@ class SpaceSettings:
         formatter: How a context is written.
         mode: ``hybrid`` (by meaning and words, scores added), ``rrf`` (the same, by reciprocal ranks),
             ``dense`` (by meaning) or ``lexical`` (by words).
-        top_k: Hits at the most.
+        top_k: Maximum number of hits.
         min_relevance: What is less relevant (0 to 1) is not shown.
     """
 
     sources: tuple[str, ...] = (".",)
-    include: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
+    include: _Patterns = ()
+    exclude: _Patterns = ()
     loaders: Mapping[str, Component] = field(default_factory=dict)
     chunker: Component = Component(name="heading")
     chunkers: Mapping[str, Component] = field(default_factory=dict)
     embedder: Component = Component(name="onnx")
     store: Component = Component(name="milvus")
     reranker: Component = Component(name=NONE)
-    rerank_depth: int = 30
+    rerank_depth: _Count = 30
     formatter: Component = Component(name="text")
     mode: Mode = "hybrid"
-    top_k: int = 5
-    min_relevance: float = 0.3
+    top_k: _Count = 5
+    min_relevance: _Share = 0.3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,27 +171,31 @@ def load_settings(
     for key in file.content:
         if key not in {*legal, *sections, "spaces"}:
             if not (why := absent(key) if absent else ""):
-                raise _unknown(file, (key,), [*legal, "spaces", *sections])
+                raise unknown_setting(file, (key,), [*legal, "spaces", *sections])
             _LOG.warning("%s: unknown setting %r ignored%s", file.place(key), key, why)
     variables = os.environ if environment is None else environment
+    overriding = {key: variables[name] for key in legal if (name := _variable(key)) in variables}
     origins: dict[str, str] = {}
+
+    def overridden(settings: SpaceSettings) -> SpaceSettings:
+        settings = _read(settings, overriding, _variable, "", origins)
+        return _with_options(settings, variables, origins)
+
     own = {key: value for key, value in file.content.items() if key in legal}
-    defaults = _apply(SpaceSettings(), own, file, (), origins)
+    defaults = _read(SpaceSettings(), own, file.place, "", origins)
     spaces: dict[str, SpaceSettings] = {}
     declared = file.content.get("spaces") or {}
-    if not isinstance(declared, Mapping):
-        raise _wrong(file, ("spaces",), "a mapping of names to settings", declared)
-    for name, values in declared.items():
-        check_space_name(name, file.place("spaces", name))
-        if not isinstance(values, Mapping):
-            raise _wrong(file, ("spaces", name), "a mapping such as {sources: [docs]}", values)
+    place = partial(file.place, "spaces")
+    for name, said in _mapping(_Spaces, declared, part="spaces", place=place).items():
+        place = partial(file.place, "spaces", name)
+        check_space_name(name, place())
+        values = _mapping(_Space, said, part=f"spaces.{name}", place=place)
         for key in values:
             if key not in legal:
-                raise _unknown(file, ("spaces", name, key), legal)
-        own_values = _apply(defaults, values, file, ("spaces", name), origins)
-        spaces[name] = _from_environment(own_values, variables, origins)
+                raise unknown_setting(file, ("spaces", name, key), legal)
+        spaces[name] = overridden(_read(defaults, values, place, f"spaces.{name}.", origins))
     return Settings(
-        defaults=_from_environment(defaults, variables, origins),
+        defaults=overridden(defaults),
         spaces=spaces,
         sections={
             name: read_section(file, name, section, variables, origins)
@@ -186,17 +206,8 @@ def load_settings(
     )
 
 
-def _unknown(file: YamlFile, keys: tuple[str, ...], legal: Sequence[str]) -> ConfigError:
-    hint = f"{did_you_mean(keys[-1], legal)} (legal: {', '.join(legal)})"
-    return ConfigError(f"{file.place(*keys)}: unknown setting {keys[-1]!r}{hint}")
-
-
 def check_space_name(name: str, place: str = "") -> None:
-    """Refuse a name that no folder can have.
-
-    Args:
-        name: Of a space.
-        place: Where it was written, for the message.
+    """Refuse a name that no folder can have; ``place`` says where it was written.
 
     Raises:
         ConfigError: It holds a slash or the like.
@@ -209,180 +220,70 @@ def check_space_name(name: str, place: str = "") -> None:
         or name != name.strip()
         or len(name) > _LONGEST_NAME
     ):
-        message = (
+        raise ConfigError(
             f"{place}{': ' if place else ''}{name!r} cannot name a space: it names a folder, so no "
             "slashes, colons, wildcards or control characters, no leading dot, no blanks around it, and at "
             f"most {_LONGEST_NAME} characters"
         )
-        raise ConfigError(message)
 
 
-def _apply(
+def _variable(key: str, *_keys: object) -> str:
+    return ENVIRONMENT + key.upper()
+
+
+def _read(
     settings: SpaceSettings,
-    values: Mapping[str, Json],
-    file: YamlFile,
-    at: tuple[str, ...],
+    values: Mapping[str, object],
+    place: Place,
+    prefix: str,
     origins: dict[str, str],
 ) -> SpaceSettings:
+    """``settings`` with what a file or variables say; ``prefix`` leads to the keys of ``values``."""
+    hints = get_type_hints(SpaceSettings, include_extras=True)
+    read: dict[str, Any] = {}
     for key, value in values.items():
-        try:
-            parsed = _parsed(key, value, partial(file.place, *at, key))
-        except ValueError as error:
-            raise _wrong(file, (*at, key), str(error), value) from error
-        settings = _set(settings, key, parsed)
-        origins[".".join((*at, key))] = file.place(*at, key)
-    return settings
+        where, part = partial(place, key), f"{prefix}{key}"
+        if key in COMPONENTS:
+            read[key] = _component(value, part, where)
+        elif key in ("loaders", "chunkers"):
+            read[key] = {
+                f".{ending.lstrip('.').lower()}": Component(name=name, places={"": where(ending)})
+                for ending, name in _mapping(_ByEnding, value, part=part, place=where).items()
+            }
+        else:
+            read[key] = parse(hints[key], value, part=part, place=where)
+        origins[part] = where()
+    return replace(settings, **read)
 
 
-def _from_environment(
-    settings: SpaceSettings, environment: Mapping[str, str], origins: dict[str, str]
+def _component(value: object, part: str, place: Place) -> Component:
+    if part.endswith("reranker") and (value is None or value is False):
+        value = NONE
+    given = {"name": value} if isinstance(value, str) else value
+    named = dict(_mapping(_Named, given, part=part, place=place))
+    name = cast("str", named.pop("name"))
+    places = {"": place(), **{option: place(option) for option in named}}
+    return Component(name=name, options=cast("Mapping[str, Json]", named), places=places)
+
+
+def _with_options(
+    settings: SpaceSettings, variables: Mapping[str, str], origins: dict[str, str]
 ) -> SpaceSettings:
-    for known in fields(SpaceSettings):
-        name = ENVIRONMENT + known.name.upper()
-        if name in environment:
-            try:
-                parsed = _parsed(known.name, environment[name], partial(_itself, name))
-            except ValueError as error:
-                message = f"{name}={environment[name]!r}: expected {error}"
-                raise ConfigError(message) from error
-            settings = _set(settings, known.name, parsed)
-            origins[known.name] = name
+    """``settings`` with the options of components that variables set."""
     for part in COMPONENTS:
-        prefix = f"{ENVIRONMENT}{part.upper()}_"
-        options = {
-            variable.removeprefix(prefix).lower(): cast("Json", value)
-            for variable, value in sorted(environment.items())
-            if variable.startswith(prefix)
-        }
-        if options:
-            old = cast("Component", getattr(settings, part))
-            places = {option: prefix + option.upper() for option in options}
-            merged = Component(
-                name=old.name,
-                options={**old.options, **options},
-                places={**old.places, **places},
+        prefix = f"{_variable(part)}_"
+        found = sorted(name for name in variables if name.startswith(prefix))
+        if found:
+            places = {name.removeprefix(prefix).lower(): name for name in found}
+            options = {option: variables[name] for option, name in places.items()}
+            old: Component = getattr(settings, part)
+            merged = replace(
+                old, options={**old.options, **options}, places={**old.places, **places}
             )
-            settings = _set(settings, part, merged)
-            origins[f"{part}.options"] = ", ".join(places.values())
+            settings = replace(settings, **{part: merged})  # type: ignore[arg-type]
+            origins[f"{part}.options"] = ", ".join(found)
     return settings
 
 
-def _set(settings: SpaceSettings, key: str, value: object) -> SpaceSettings:
-    """A copy with one field replaced; the parsers vouch for its type."""
-    values = {known.name: getattr(settings, known.name) for known in fields(SpaceSettings)}
-    return SpaceSettings(**{**values, key: value})
-
-
-def _itself(place: str, *_keys: str) -> str:
-    return place
-
-
-def _parsed(key: str, value: Json, place: Callable[..., str]) -> object:
-    """What a setting says; parts with their places. ``place`` is called with keys inside ``value``."""
-    parsed = _PARSERS[key](value)
-    if isinstance(parsed, Component):
-        places = {option: place(option) for option in parsed.options}
-        return replace(parsed, places={"": place(), **places})
-    if key in ("loaders", "chunkers"):
-        return {
-            f".{ending.lstrip('.').lower()}": Component(name=name, places={"": place(ending)})
-            for ending, name in cast("Mapping[str, str]", parsed).items()
-        }
-    return parsed
-
-
-def _wrong(file: YamlFile, keys: tuple[str | int, ...], expected: str, value: Json) -> ConfigError:
-    name = ".".join(map(str, keys))
-    return ConfigError(f"{file.place(*keys)}: {name}: expected {expected}, found {value!r}")
-
-
-def _strings(value: Json) -> tuple[str, ...]:
-    if isinstance(value, str):
-        return tuple(part.strip() for part in value.split(",") if part.strip())
-    if isinstance(value, list) and all(isinstance(item, str) for item in value):
-        return tuple(cast("list[str]", value))
-    raise ValueError("a list of strings")
-
-
-def _patterns(value: Json) -> tuple[str, ...]:
-    patterns = _strings(value)
-    if not all(map(is_pattern, patterns)):
-        raise ValueError("a list of patterns as .gitignore has them")
-    return patterns
-
-
-def is_pattern(text: str) -> bool:
-    """Whether a line of an ignore file says anything; ``!`` and ``[z-a]`` say nothing to git, too."""
-    import pathspec
-
-    try:
-        pathspec.GitIgnoreSpec.from_lines([text])
-    except (ValueError, re.error):
-        return False
-    return True
-
-
-def _part(value: Json) -> Component:
-    if isinstance(value, str) and value:
-        return Component(name=value)
-    if isinstance(value, Mapping) and isinstance(value.get("name"), str):
-        options = {key: option for key, option in value.items() if key != "name"}
-        return Component(name=cast("str", value["name"]), options=options)
-    raise ValueError("a part's name, or a mapping with 'name' and its options")
-
-
-def _part_or_none(value: Json) -> Component:
-    if value is None or value is False:
-        return Component(name=NONE)
-    return _part(value)
-
-
-def _by_ending(value: Json) -> Mapping[str, str]:
-    if isinstance(value, Mapping) and all(isinstance(name, str) for name in value.values()):
-        return cast("Mapping[str, str]", value)
-    raise ValueError("a mapping of file endings to names, such as {.sql: code}")
-
-
-def _mode(value: Json) -> Mode:
-    for mode in MODES:
-        if value == mode:
-            return mode
-    raise ValueError(f"one of {', '.join(MODES)}")
-
-
-def _count(value: Json) -> int:
-    try:
-        number = int(value) if isinstance(value, str) else value
-    except ValueError:
-        number = None
-    if isinstance(number, int) and not isinstance(number, bool) and 1 <= number <= sys.maxsize:
-        return number
-    raise ValueError("a whole number from 1")
-
-
-def _share(value: Json) -> float:
-    try:
-        number = float(value) if isinstance(value, str | int | float) else -1.0
-    except (ValueError, OverflowError):
-        number = -1.0
-    if 0 <= number <= 1 and not isinstance(value, bool):
-        return number
-    raise ValueError("a number from 0 to 1")
-
-
-_PARSERS: Mapping[str, Callable[[Json], object]] = {
-    "sources": _strings,
-    "include": _patterns,
-    "exclude": _patterns,
-    "loaders": _by_ending,
-    "chunker": _part,
-    "chunkers": _by_ending,
-    "embedder": _part,
-    "store": _part,
-    "reranker": _part_or_none,
-    "rerank_depth": _count,
-    "formatter": _part,
-    "mode": _mode,
-    "top_k": _count,
-    "min_relevance": _share,
-}
+def _mapping(hint: object, value: object, *, part: str, place: Place) -> Mapping[str, Any]:
+    return cast("Mapping[str, Any]", parse(hint, value, part=part, place=place))

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-__all__ = ["counted", "did_you_mean", "nearest"]
+from collections.abc import Collection, Iterable
 
 
 def counted(count: int, noun: str) -> str:
@@ -16,6 +14,12 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """``; did you mean 'loader'?`` with the :func:`nearest` of the known words, or nothing."""
     found = nearest(word, known)
     return f"; did you mean {found!r}?" if found else ""
+
+
+def unknown(noun: str, name: str, known: Collection[str]) -> str:
+    """``unknown store 'x'; did you mean 'y'?``, or where none is near ``… (available: a, b)``."""
+    available = f" (available: {', '.join(known) or 'none'})"
+    return f"unknown {noun} {name!r}{did_you_mean(name, known) or available}"
 
 
 def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:

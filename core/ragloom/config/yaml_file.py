@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from reprlib import repr as shown
 from typing import TYPE_CHECKING, cast
@@ -15,14 +16,13 @@ from ragloom.types import Json
 if TYPE_CHECKING:
     from yaml import MappingNode, Mark, Node, SafeLoader
 
-__all__ = ["YamlFile", "compose", "read_yaml", "safe_loader"]
-
 _MOST_VALUES = 100_000  # aliases included, so that a few lines cannot become gigabytes
 _DEEPEST = 50
 
 KeyPath = tuple[str | int, ...]
 
 
+@dataclass(frozen=True, slots=True)
 class YamlFile:
     """The content of a YAML file and the line of every key.
 
@@ -32,12 +32,9 @@ class YamlFile:
         lines: 1-based lines by the path of keys and list positions that leads to a value.
     """
 
-    def __init__(
-        self, path: Path, content: Mapping[str, Json], lines: Mapping[KeyPath, int]
-    ) -> None:
-        self.path = path
-        self.content = content
-        self.lines = lines
+    path: Path
+    content: Mapping[str, Json]
+    lines: Mapping[KeyPath, int]
 
     def place(self, *keys: str | int) -> str:
         """``file:line`` of a key, or of the nearest key around it."""
@@ -59,16 +56,14 @@ def read_yaml(path: Path) -> YamlFile:
         text = path.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else f"not UTF-8: {error}"
-        message = f"{path}: cannot be read: {why}"
-        raise ConfigError(message) from error
+        raise ConfigError(f"{path}: cannot be read: {why}") from error
     try:
         node = compose(text)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark else 1
         problem = getattr(error, "problem", None) or str(error)
-        message = f"{path}:{line}: not valid YAML: {problem}"
-        raise ConfigError(message) from error
+        raise ConfigError(f"{path}:{line}: not valid YAML: {problem}") from error
     if node is None:
         return YamlFile(path, {}, {})
     reader = _Reader(path)

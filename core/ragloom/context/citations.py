@@ -11,17 +11,6 @@ from pathlib import Path
 
 from ragloom.types import Citation, Context, Hit, Json
 
-__all__ = [
-    "TextFormatter",
-    "citation_of",
-    "closed",
-    "hit_json",
-    "location",
-    "longest_run",
-    "on_one_line",
-    "shown_titles",
-]
-
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _LINE = re.compile(r"[^\r\n]*")
 _MARKS = " \t#=*-_~"  # what markup puts around a title
@@ -90,7 +79,7 @@ def location(citation: Citation) -> str:
 def shown_titles(citations: Sequence[Citation]) -> list[tuple[str, ...]]:
     """The titles to write above each passage, on one line each, so that none is shown twice.
 
-    A title with which the passage itself begins is left out, and so are the titles of a passage of
+    A title with which the passage itself begins is omitted, and so are the titles of a passage of
     which an earlier one, of the same file, had the same.
     """
     shown: list[tuple[str, ...]] = []

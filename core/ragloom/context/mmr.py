@@ -12,8 +12,6 @@ import numpy.typing as npt
 from ragloom.protocols import Embeddings
 from ragloom.types import Hit
 
-__all__ = ["TRADE_OFF", "maximal_marginal_relevance", "word_overlap"]
-
 TRADE_OFF = 0.7
 """The weight of relevance against novelty: 1 ignores likeness, 0 ignores relevance."""
 

@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
+from ragloom.config.spelling import unknown
 from ragloom.context.citations import TextFormatter
 from ragloom.context.passages import ReadText, Slice, beginning, merge, slice_of
 from ragloom.errors import ConfigError
@@ -20,8 +21,6 @@ from ragloom.protocols import Embeddings, Formatter, TokenCounter
 from ragloom.text.sentences import sentence_starts
 from ragloom.text.tokens import counter as counter_named
 from ragloom.types import Citation, Context, Hit
-
-__all__ = ["MAX_TOKENS", "STRATEGIES", "Strategy", "build_context"]
 
 MAX_TOKENS = 4000
 """The budget that is used where none is given, in tokens."""
@@ -51,14 +50,14 @@ def build_context(  # noqa: PLR0913 - everything but the hits has a default
 ) -> Context:
     """Pack hits into a budget.
 
-    Hits are taken whole, in the order of the strategy; one that does not fit is left out and the next
-    is tried. Only a hit that would not fit into the whole budget is cut, at the end of a sentence.
+    Hits are taken whole, in the order of the strategy; one that does not fit is omitted and the next
+    is tried. Only a hit that would not fit into the whole budget is truncated, after a sentence.
     Hits of one file that overlap or follow one another become one passage. The same arguments give
     the same context.
 
     Args:
         hits: In any order.
-        max_tokens: What the formatted text may have at the most, in tokens of ``counter``.
+        max_tokens: Maximum number of tokens of the formatted text, in ``counter``.
         strategy: ``relevance`` puts the highest score first, which is the order of a search, ties by
             relevance; ``recency`` the file changed last; ``diversity`` what is relevant and unlike
             what came before (:func:`~ragloom.context.mmr.maximal_marginal_relevance`).
@@ -109,7 +108,7 @@ def _ordered(
 ) -> list[Hit]:
     """Every hit once, in the order in which the strategy takes them."""
     if strategy not in STRATEGIES:
-        raise ConfigError(f"no strategy {strategy!r}; there are {', '.join(STRATEGIES)}")
+        raise ConfigError(unknown("strategy", strategy, STRATEGIES))
     rows: dict[str, int] = {}
     for row in sorted(range(len(hits)), key=lambda row: _by_score(hits[row])):
         rows.setdefault(hits[row].chunk.id, row)
@@ -162,16 +161,16 @@ class _Packing:
         self._costs: dict[Slice, int] = {}
 
     def take(self, new: Slice) -> bool:
-        """Add a hit, whole if it fits, and cut if it could never fit whole."""
+        """Add a hit, whole if it fits, and truncated if it could never fit whole."""
         if self._fits([*self.taken, new]):
             self.taken.append(new)
             return True
         if self.cost(new) <= self.max_tokens:
             return False
-        cut = self._cut(new)
-        if cut is not None:
-            self.taken.append(cut)
-        return cut is not None
+        if (truncated := self._truncated(new)) is None:
+            return False
+        self.taken.append(truncated)
+        return True
 
     def cost(self, one: Slice) -> int:
         """Tokens of a context with this passage only."""
@@ -203,7 +202,7 @@ class _Packing:
             return total <= self.max_tokens
         return self._count(passages) <= self.max_tokens
 
-    def _cut(self, whole: Slice) -> Slice | None:
+    def _truncated(self, whole: Slice) -> Slice | None:
         """As many of the first sentences as fit; None when not even one does."""
         ends = sentence_starts(whole.text)
         too_many = bisect_left(
@@ -212,9 +211,9 @@ class _Packing:
             key=lambda end: not self._fits([*self.taken, beginning(whole, end)]),
         )
         for end in reversed(ends[:too_many]):
-            cut = beginning(whole, end)
-            if cut.text and self._fits([*self.taken, cut]):
-                return cut
+            first = beginning(whole, end)
+            if first.text and self._fits([*self.taken, first]):
+                return first
         return None
 
     def _alone(self, passage: Slice) -> int:

@@ -14,8 +14,6 @@ from typing import TypeAlias
 from ragloom.text.chunks import line_starts
 from ragloom.types import Hit, Lines, Span
 
-__all__ = ["NEAR", "ReadText", "Slice", "beginning", "merge", "slice_of"]
-
 NEAR = 200
 """Blanks, in characters, over which two slices are still neighbours."""
 

@@ -13,17 +13,10 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
+from ragloom.config.spelling import unknown
 from ragloom.errors import SourceError
 
 _COLUMNS = 3  # of judgments: query, document, grade
-
-__all__ = [
-    "Collection",
-    "JudgedDocument",
-    "everyday_questions",
-    "read_collection",
-    "write_documents",
-]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,8 +67,7 @@ def read_collection(folder: Path, *, split: str = "test") -> Collection:
         if str(row["_id"]) in judgments
     }
     if not queries:
-        message = f"{folder / 'queries.jsonl'}: none of its queries is judged in {judged}"
-        raise SourceError(message)
+        raise SourceError(f"{folder / 'queries.jsonl'}: none of its queries is judged in {judged}")
     return Collection(
         name=folder.resolve().name,
         documents=documents,
@@ -103,19 +95,16 @@ def _rows(path: Path, needed: Sequence[str]) -> Iterator[Mapping[str, object]]:
                     message = f"{path}:{number}: expected a JSON object with {' and '.join(needed)}"
                     raise SourceError(message)
                 if str(row["_id"]) in seen:
-                    message = f"{path}:{number}: there is another _id {row['_id']!r} above"
-                    raise SourceError(message)
+                    raise SourceError(f"{path}:{number}: there is another _id {row['_id']!r} above")
                 seen.add(str(row["_id"]))
                 yield row
     except FileNotFoundError as error:
         message = f"{path}: there is no such file; a collection needs it (BEIR's format)"
         raise SourceError(message) from error
     except json.JSONDecodeError as error:
-        message = f"{path}:{number}: not JSON: {error}"
-        raise SourceError(message) from error
+        raise SourceError(f"{path}:{number}: not JSON: {error}") from error
     except (OSError, EOFError, UnicodeDecodeError) as error:
-        message = f"{path}: cannot be read: {error}"
-        raise SourceError(message) from error
+        raise SourceError(f"{path}: cannot be read: {error}") from error
 
 
 def _judgments(path: Path) -> Mapping[str, Mapping[str, int]]:
@@ -124,8 +113,7 @@ def _judgments(path: Path) -> Mapping[str, Mapping[str, int]]:
         lines = path.read_text("utf-8").splitlines()
     except FileNotFoundError as error:
         splits = sorted(other.stem for other in path.parent.glob("*.tsv"))
-        message = f"{path}: there is no such split; there are: {', '.join(splits) or 'none'}"
-        raise SourceError(message) from error
+        raise SourceError(f"{path}: {unknown('split', path.stem, splits)}") from error
     for number, line in enumerate(lines[1:], 2):
         parts = line.split("\t")
         if len(parts) != _COLUMNS or not parts[2].lstrip("-").isdigit():

@@ -17,16 +17,6 @@ from ragloom.retrieval.ranking import Ranking
 from ragloom.retrieval.search import Answers
 from ragloom.types import Mode, Progress, SearchResult
 
-__all__ = [
-    "Comparison",
-    "Evaluation",
-    "GateReport",
-    "Measurement",
-    "compare",
-    "evaluate",
-    "write_run",
-]
-
 METRICS = ("ndcg@10", "recall@10", "recall@100", "mrr@10")
 _DEPTH = 100  # documents of a run
 _PERMUTATIONS = 10_000

@@ -1,4 +1,4 @@
-"""Forgetting an index."""
+"""Delete an index."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from pathlib import Path
 from ragloom.errors import StoreDamagedError
 from ragloom.indexing.lock import space_lock
 from ragloom.protocols import Store
-
-__all__ = ["drop"]
 
 
 def drop(directory: Path, *, store: Store, dimension: int, aside: Path, timeout: float) -> None:

@@ -12,9 +12,7 @@ from ragloom.protocols import Embedder, Embeddings
 from ragloom.text.chunks import embedded_text
 from ragloom.types import Chunk
 
-__all__ = ["embed_whole", "embedding_key", "windows"]
-
-_SEAM = 4  # tokens left free: a word cut by a window may count more pieces in each half
+_SEAM = 4  # tokens left free: a word that a window splits may be more tokens in each half
 
 
 def embedding_key(chunk: Chunk, embedder: str) -> str:
@@ -50,7 +48,7 @@ def embed_whole(embedder: Embedder, texts: Sequence[str]) -> Embeddings:
 
 
 def windows(embedder: Embedder, text: str) -> Sequence[tuple[str, int]]:
-    """``text`` in parts that the model reads whole, and the tokens of each; one part where it can."""
+    """The windows of ``text`` that the model reads whole, and the tokens of each; mostly one."""
     count = embedder.counter.count(text)
     if count <= embedder.max_tokens:
         return [(text, max(count, 1))]

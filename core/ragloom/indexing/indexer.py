@@ -8,38 +8,36 @@ the store nor the model.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
+from ragloom.components import Components
 from ragloom.errors import SourceError
 from ragloom.indexing.embedding import embed_whole, embedding_key
 from ragloom.indexing.journal import Journal
 from ragloom.indexing.lock import space_lock
 from ragloom.indexing.recovery import Recovery
 from ragloom.indexing.store_sync import StoreWriter
-from ragloom.protocols import Chunker, Embedder, Embeddings, Loader, Store
+from ragloom.protocols import Embeddings
 from ragloom.reports import FailedFile, IndexReport
 from ragloom.snapshot import NewRow, Snapshot, current_generation, publish
 from ragloom.snapshot.manifest import FileEntry, fingerprint, unchanged
-from ragloom.sources.discovery import Found, lies_below
+from ragloom.sources.discovery import lies_below
 from ragloom.sources.loading import (
     chunker_for,
     content_hash,
-    cut_document,
     load_document,
     loader_for,
+    split_document,
 )
 from ragloom.sources.screening import ending_of
 from ragloom.text.chunks import embedded_text
 from ragloom.text.decoding import read_regular
 from ragloom.types import Chunk, Progress
-
-__all__ = ["LOCK_TIMEOUT", "Indexer"]
 
 _EMBED_AT_ONCE = 256  # chunks; enough to sort by length, few enough for a smooth progress bar
 _WORTH_OPENING = 256  # chunks to embed that take longer than to ask the store for their vectors
@@ -64,86 +62,51 @@ class _Changes:
         return bool(self.added or self.updated or self.removed)
 
 
-def _generation(snapshot: Snapshot | None) -> int:
-    return 0 if snapshot is None else snapshot.meta.generation
-
-
 class Indexer:
     """Writes one space.
 
     Args:
         name: The space.
         directory: Its state folder.
-        walk: Finds its files, afresh at each call.
-        loaders: Loader by file ending; ``""`` for files without one.
-        chunkers: Chunker by file ending; ``""`` for any other.
-        embedder: How texts become vectors.
-        store: Where chunks are kept.
+        components: What it is made with, and its files.
         progress: Told how far the run is.
     """
 
     def __init__(
-        self,
-        *,
-        name: str,
-        directory: Path,
-        walk: Callable[[], Iterator[Found]],
-        loaders: Mapping[str, Loader],
-        chunkers: Mapping[str, Chunker],
-        embedder: Embedder,
-        store: Store,
-        progress: Progress | None = None,
+        self, name: str, directory: Path, components: Components, progress: Progress | None = None
     ) -> None:
         self._name = name
         self._directory = directory
-        self._walk = walk
-        self._loaders = loaders
-        self._chunkers = chunkers
-        self._embedder = embedder
-        self._store = store
+        self._components = components
+        self._embedder = components.embedder
+        self._store = components.store
         self._progress = progress or (lambda _stage, _done, _total: None)
-        self._writer = StoreWriter(name, directory, store, self._progress)
-        self._recovery = Recovery(name, directory, self._writer, embedder, store.fingerprint)
+        self._writer = StoreWriter(name, directory, self._store, self._progress)
+        self._recovery = Recovery(directory, self._writer, self._embedder)
 
     def run(self, *, full: bool = False, timeout: float = LOCK_TIMEOUT) -> IndexReport:
-        """Bring the index up to date.
+        """Bring the index up to date; see :meth:`ragloom.Space.index`.
 
-        A snapshot that is damaged is kept aside, and made again from the store, from the generation before
-        it, or from the files.
-
-        Args:
-            full: Read and cut every file again, changed or not; known embeddings are still used.
-            timeout: Seconds to wait for another run on the same space.
-
-        Raises:
-            StoreLockedError: Another run did not finish in time.
-            StoreError: The store failed; the last generation goes on answering.
-            ModelError: The model failed; nothing was written.
+        A damaged snapshot is quarantined and rebuilt from the store, the generation before, or the files.
         """
         started = time.perf_counter()
         snapshot = self._recovery.whole(timeout=timeout)
         changes = self._read(snapshot, full=full)
         if snapshot is not None and self._is_current(snapshot, changes):
             snapshot.note_seen(changes.files)
-            return self._report(changes, snapshot, started)
+            return self._report(changes, len(snapshot), snapshot.meta.generation, started)
         self._directory.mkdir(parents=True, exist_ok=True)
         with space_lock(self._directory, timeout=timeout):
-            if current_generation(self._directory) != _generation(snapshot):
+            read = 0 if snapshot is None else snapshot.meta.generation
+            if current_generation(self._directory) != read:
                 snapshot = self._recovery.opened()
                 changes = self._read(snapshot, full=full)
                 if snapshot is not None and self._is_current(snapshot, changes):
-                    return self._report(changes, snapshot, started)
+                    return self._report(changes, len(snapshot), snapshot.meta.generation, started)
             return self._write(snapshot, changes, started)
 
     def repair(self, *, timeout: float = LOCK_TIMEOUT) -> int:
-        """Make the store again from the snapshot, or the snapshot from the store; see :class:`Recovery`.
-
-        Returns:
-            Chunks in the index.
-
-        Raises:
-            NotIndexedError: There is nothing to make them from.
-        """
+        """See :meth:`Recovery.repair`."""
         return self._recovery.repair(timeout=timeout)
 
     def _is_current(self, snapshot: Snapshot, changes: _Changes) -> bool:
@@ -154,19 +117,22 @@ class Indexer:
         )
 
     def _parts(self, path: str) -> str:
-        """Names everything, beside its content, that a file's chunks and vectors depend on.
+        """Names all components, beside its content, that a file's chunks and vectors depend on.
 
         Raises:
             SourceError: No loader reads it.
         """
-        loader, chunker = loader_for(path, self._loaders), chunker_for(path, self._chunkers)
+        loader, chunker = (
+            loader_for(path, self._components.loaders),
+            chunker_for(path, self._components.chunkers),
+        )
         made_by = (loader.fingerprint, chunker.fingerprint, self._embedder.fingerprint)
         return blake2b("\0".join(made_by).encode(), digest_size=8).hexdigest()
 
     def _read(self, snapshot: Snapshot | None, *, full: bool) -> _Changes:
-        """Load and cut the files that changed."""
+        """Load and split the files that changed."""
         known = {} if snapshot is None else snapshot.files
-        found = list(self._walk())
+        found = list(self._components.walk())
         parts_of: dict[str, str] = {}
         changes = _Changes()
         seen: set[str] = set()
@@ -174,8 +140,8 @@ class Indexer:
             self._progress("files", number, len(found))
             uri = item.source.uri
             entry = known.get(uri)
-            if item.left_out:
-                changes.warnings.append(f"{uri}: {item.left_out}")
+            if item.skipped:
+                changes.warnings.append(f"{uri}: {item.skipped}")
                 continue
             seen.add(uri)
             if item.status is None:
@@ -194,9 +160,11 @@ class Indexer:
                 if entry is not None and same_parts and entry.content_hash == digest:
                     self._keep(changes, replace(entry, fingerprint=fingerprint(item.status)))
                     continue
-                document = load_document(item.source, content, loader_for(uri, self._loaders))
-                chunker = chunker_for(uri, self._chunkers)
-                chunks = cut_document(document, chunker, self._embedder)
+                document = load_document(
+                    item.source, content, loader_for(uri, self._components.loaders)
+                )
+                chunker = chunker_for(uri, self._components.chunkers)
+                chunks = split_document(document, chunker, self._embedder)
             except OSError as error:
                 self._fail(changes, entry, uri, f"cannot be read: {error.strerror or error}")
                 continue
@@ -223,13 +191,14 @@ class Indexer:
         self, changes: _Changes, known: Mapping[str, FileEntry], seen: Collection[str]
     ) -> None:
         """Tell what is gone from what only was not found this time."""
+        loaders = self._components.loaders
         for uri, entry in known.items():
             if uri in seen:
                 continue
             if lies_below(uri, seen):
                 self._fail(changes, entry, uri, "a folder above it cannot be listed")
-            elif ending_of(uri) in self._loaders or (
-                "" in self._loaders and entry.parts == self._parts(uri)  # any text, once named
+            elif ending_of(uri) in loaders or (
+                "" in loaders and entry.parts == self._parts(uri)  # any text, once named
             ):
                 changes.removed.append(uri)
             else:  # a plugin that is missing today must not empty the index
@@ -243,7 +212,7 @@ class Indexer:
 
     @staticmethod
     def _fail(changes: _Changes, entry: FileEntry | None, uri: str, error: str) -> None:
-        """Name the file; what was indexed of it before goes on answering."""
+        """Name the file; what was indexed of it before keeps answering."""
         changes.failed.append(FailedFile(path=uri, error=error))
         if entry is not None:
             changes.files[uri] = entry
@@ -268,24 +237,28 @@ class Indexer:
         total = int(kept.sum()) + len(rows)
         self._embedder.close()  # its memory is worth more to the store
         self._writer.write(snapshot, kept, rows, gone, journal, self._embedder.dimension)
-        files = {uri: changes.files[uri] for uri in sorted(changes.files)}
-        generation = self._publish(snapshot, kept, rows, files)
+        dimension = self._embedder.dimension
+        dimension_changed = snapshot is not None and snapshot.meta.dimension != dimension
+        generation = publish(
+            self._directory,
+            previous=None if dimension_changed else snapshot,
+            kept=kept,
+            rows=rows,
+            files={uri: changes.files[uri] for uri in sorted(changes.files)},
+            dimension=dimension,
+            embedder=self._embedder.fingerprint,
+            store=self._store.fingerprint,
+        )
         journal.clear()
-        return IndexReport(
-            space=self._name,
+        return replace(
+            self._report(changes, total, generation, started),
             added=tuple(changes.added),
             updated=tuple(changes.updated),
-            unchanged=changes.unchanged,
             removed=tuple(changes.removed),
-            failed=tuple(changes.failed),
-            warnings=tuple(changes.warnings),
-            chunks=total,
             embedded=embedded,
             reused=len(rows) - embedded,
             removed_chunks=len(gone),
             truncated=truncated,
-            seconds=time.perf_counter() - started,
-            generation=generation,
         )
 
     def _embed(
@@ -325,34 +298,15 @@ class Indexer:
         ]
         return rows, len(names), self._embedder.truncated - before
 
-    def _publish(
-        self,
-        snapshot: Snapshot | None,
-        kept: npt.NDArray[np.bool_],
-        rows: Sequence[NewRow],
-        files: Mapping[str, FileEntry],
-    ) -> int:
-        dimension_changed = (
-            snapshot is not None and snapshot.meta.dimension != self._embedder.dimension
-        )
-        return publish(
-            self._directory,
-            previous=None if dimension_changed else snapshot,
-            kept=kept,
-            rows=rows,
-            files=files,
-            dimension=self._embedder.dimension,
-            embedder=self._embedder.fingerprint,
-            store=self._store.fingerprint,
-        )
-
-    def _report(self, changes: _Changes, snapshot: Snapshot, started: float) -> IndexReport:
+    def _report(
+        self, changes: _Changes, chunks: int, generation: int, started: float
+    ) -> IndexReport:
         return IndexReport(
             space=self._name,
             unchanged=changes.unchanged,
             failed=tuple(changes.failed),
             warnings=tuple(changes.warnings),
-            chunks=len(snapshot),
+            chunks=chunks,
             seconds=time.perf_counter() - started,
-            generation=snapshot.meta.generation,
+            generation=generation,
         )

@@ -17,8 +17,6 @@ import numpy as np
 
 from ragloom.protocols import Embeddings
 
-__all__ = ["Journal"]
-
 _KEY_BYTES = 32
 _DIMENSION = "#"  # begins no id
 
@@ -97,10 +95,10 @@ class Journal:
             return ()
 
     def settle(self) -> None:
-        """Forget the ids: the store is known to be right."""
+        """Delete the ids: the store is known to be right."""
         self._touched.unlink(missing_ok=True)
 
     def clear(self) -> None:
-        """Forget everything: a generation has been published."""
+        """Delete everything: a generation has been published."""
         self.settle()
         self._embeddings.unlink(missing_ok=True)

@@ -10,10 +10,10 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, cast
 
 from ragloom.errors import StoreLockedError
-
-__all__ = ["space_lock"]
+from ragloom.text.parsing import parse_json
 
 _LOG = logging.getLogger("ragloom")
 
@@ -36,11 +36,10 @@ def space_lock(directory: Path, *, timeout: float) -> Iterator[None]:
         try:
             lock.acquire(timeout=timeout, poll_interval=0.05)
         except Timeout as error:
-            message = (
+            raise StoreLockedError(
                 f"space {directory.name!r} is still being written by {_holder(holder)} after "
                 f"{timeout:g} s: wait for it, or stop it, then run the command again"
-            )
-            raise StoreLockedError(message) from error
+            ) from error
     try:
         holder.write_text(
             json.dumps({"pid": os.getpid(), "host": socket.gethostname(), "since": time.time()}),
@@ -54,8 +53,8 @@ def space_lock(directory: Path, *, timeout: float) -> Iterator[None]:
 
 def _holder(path: Path) -> str:
     try:
-        known = json.loads(path.read_text("utf-8"))
+        known = cast("dict[str, Any]", parse_json(path.read_bytes()))
         since = time.strftime("%H:%M:%S", time.localtime(known["since"]))
         return f"process {known['pid']} on {known['host']} (since {since})"
-    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
+    except (OSError, ValueError, KeyError, TypeError, OverflowError):
         return "another process"

@@ -1,4 +1,4 @@
-"""What an index run goes on from, and what is made again without embedding anything."""
+"""Crash recovery: find or rebuild the generation that an index run starts from, without embedding."""
 
 from __future__ import annotations
 
@@ -29,8 +29,6 @@ from ragloom.snapshot import (
 from ragloom.snapshot.manifest import FileEntry, Fingerprint
 from ragloom.stores.atomic import quarantine
 
-__all__ = ["Recovery"]
-
 _LOG = logging.getLogger("ragloom")
 
 
@@ -38,21 +36,16 @@ class Recovery:
     """Finds the generation of a space that is whole, or makes one of what is left.
 
     Args:
-        name: The space.
-        directory: Its state folder.
+        directory: The space's state folder.
         writer: Its store.
-        embedder: How texts become vectors now.
-        store: The store's fingerprint.
+        embedder: The one that the settings name now.
     """
 
-    def __init__(
-        self, name: str, directory: Path, writer: StoreWriter, embedder: Embedder, store: str
-    ) -> None:
-        self._name = name
+    def __init__(self, directory: Path, writer: StoreWriter, embedder: Embedder) -> None:
+        self._name = writer.name
         self._directory = directory
         self._writer = writer
         self._embedder = embedder
-        self._store = store
 
     def opened(self) -> Snapshot | None:
         """The generation that answers, compared with its checksums; None where there is none.
@@ -64,15 +57,14 @@ class Recovery:
         if directory is None:
             return None
         if not directory.is_dir():
-            message = f"{directory} is gone"
-            raise StoreDamagedError(message)
+            raise StoreDamagedError(f"{directory} is gone")
         return _checked(directory)
 
     def whole(self, *, timeout: float) -> Snapshot | None:
-        """The generation to go on from; None where everything is to be read from the files.
+        """The generation that a run starts from; None where everything is to be read from the files.
 
-        A damaged pointer is written again. A generation that is damaged, which is kept aside, or gone is
-        made again from the store; where the store holds nothing of it, the one before it takes its place.
+        A damaged pointer is written again. A damaged generation is quarantined; like one that is gone it is
+        rebuilt from the store, or where the store holds nothing of it, the one before it takes its place.
         """
         with suppress(StoreDamagedError):
             snapshot = self.opened()
@@ -88,15 +80,15 @@ class Recovery:
             return self._older() if snapshot is None else snapshot
 
     def repair(self, *, timeout: float) -> int:
-        """Make the store again from the snapshot, or else the snapshot from the store.
+        """Rebuild the store from the snapshot, or else the snapshot from the store.
 
-        Where neither can be read, the generation before answers again, and the store is made from it.
+        Where neither can be read, the generation before answers again, and the store is rebuilt from it.
 
         Returns:
             Chunks in the index.
 
         Raises:
-            NotIndexedError: There is nothing to make them from.
+            NotIndexedError: There is nothing to rebuild them from.
             StoreDamagedError: The store cannot be read and does not lie in the space's folder.
         """
         self._directory.mkdir(parents=True, exist_ok=True)
@@ -117,11 +109,11 @@ class Recovery:
     def _found(self) -> Snapshot | None:
         """The generation that answers, with ``CURRENT`` naming it; None where there is none, or it is lost.
 
-        What is damaged is kept aside. ``CURRENT`` goes on naming it until another one takes its place, so
-        that it is not forgotten when this run is killed.
+        What is damaged is quarantined. ``CURRENT`` names it until another one takes its place, so that the
+        next run knows of it when this one is killed.
         """
         try:
-            snapshot = self.opened()  # another run may have made it again
+            snapshot = self.opened()  # another run may have rebuilt it
         except StoreDamagedError as error:
             self._quarantine(self._answering(), error)
             return None
@@ -176,10 +168,10 @@ class Recovery:
         return None
 
     def _quarantine(self, directory: Path | None, error: StoreDamagedError) -> None:
-        """Keep a damaged generation aside, if it is there."""
+        """Quarantine a damaged generation, if it is there."""
         kept = ""
         if directory is not None and directory.is_dir():
-            kept = f"; kept as {quarantine(directory)}"
+            kept = f"; quarantined as {quarantine(directory)}"
         _LOG.warning("%s: %s%s", self._name, str(error).partition(": index again")[0], kept)
 
     def _publish(self, rows: list[NewRow], embedder: str, dimension: int) -> None:
@@ -204,7 +196,7 @@ class Recovery:
             files=files,
             dimension=dimension,
             embedder=embedder,
-            store=self._store,
+            store=self._writer.store.fingerprint,
         )
 
 

@@ -6,13 +6,13 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, cast
 
 from ragloom.config.component import Component
 from ragloom.config.settings import SpaceSettings
 from ragloom.errors import ConfigError
 from ragloom.stores.atomic import replace_file
-
-__all__ = ["RECORDED", "RECORD_NAME", "SpaceRecord"]
+from ragloom.text.parsing import parse_json
 
 RECORD_NAME = "space.json"
 RECORDED = ("store", "embedder", "chunker")
@@ -44,10 +44,11 @@ class SpaceRecord:
         """
         settings = self.declared
         try:
-            kept = json.loads(self.path.read_bytes()) if self.path.is_file() else {}
+            read = parse_json(self.path.read_bytes()) if self.path.is_file() else {}
+            kept = cast("dict[str, Any]", read)
             known = tuple(map(str, kept.get("sources", settings.sources)))
             parts = {part: str(kept[part]) for part in RECORDED if part in kept}
-        except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        except (ValueError, TypeError, AttributeError) as error:
             if not sources:
                 raise ConfigError(
                     f"{self.path}: cannot be read ({error}): index the PATHs of this space once more"

@@ -12,6 +12,7 @@ import logging
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -23,8 +24,6 @@ from ragloom.protocols import Embeddings, SearchableStore, Store
 from ragloom.snapshot import NewRow, Snapshot, contents
 from ragloom.stores.atomic import quarantine
 from ragloom.types import Chunk, Lines, Progress, Span
-
-__all__ = ["StoreWriter", "answers_for"]
 
 _LOG = logging.getLogger("ragloom")
 _WRITE_AT_ONCE = 1000  # chunks a store call
@@ -49,10 +48,7 @@ def _mark_of(snapshot: Snapshot) -> str:
 
 
 def _marks(store: Store, dimension: int, *, limit: int = _MARKS) -> list[str]:
-    """The marks in an open store.
-
-    They are what is nearest to their vector: a condition may cost a look at every row.
-    """
+    """The marks in an open store, found by their vector: a condition may cost a look at every row."""
     if not isinstance(store, SearchableStore):
         return []
     found = store.search(_axis(dimension)[0], limit=limit)
@@ -75,9 +71,9 @@ class StoreWriter:
     """
 
     def __init__(self, name: str, directory: Path, store: Store, progress: Progress) -> None:
-        self._name = name
+        self.name = name
         self._files = directory / "store"
-        self._store = store
+        self.store = store
         self._progress = progress
 
     def write(
@@ -101,7 +97,7 @@ class StoreWriter:
         everything = [int(row) for row in np.flatnonzero(kept)]
         self._make_room(snapshot, journal, dimension)
         with self._open(dimension):
-            marks = _marks(self._store, dimension)
+            marks = _marks(self.store, dimension)
             fresh = {row.chunk.id for row in rows}
             interrupted = journal.touched()
             if snapshot is not None and self._is_left_by(snapshot, marks, interrupted):
@@ -120,35 +116,35 @@ class StoreWriter:
             journal.touch(fresh | gone | here)
             mark = self._mark(snapshot, everything, rows)
             if marks and (again or late or gone or marks != mark):
-                self._store.delete(marks)
+                self.store.delete(marks)
                 marks = []
             self._upsert(snapshot, again, late)
             if gone:
-                self._store.delete(sorted(gone))
-            whole = self._store.count() == len(everything) + len(rows) + len(marks)
+                self.store.delete(sorted(gone))
+            whole = self.store.count() == len(everything) + len(rows) + len(marks)
             if whole and not marks:
                 self._set(mark, dimension)
             elif not whole:
-                _LOG.warning("%s: the store had lost or kept chunks: written anew", self._name)
-                self._store.drop()
+                _LOG.warning("%s: store out of sync: rebuilding it", self.name)
+                self.store.drop()
         if not whole:
-            self._write_anew(snapshot, everything, rows, dimension)
+            self._rewrite(snapshot, everything, rows, dimension)
 
     def rebuild(self, snapshot: Snapshot, journal: Journal) -> int:
-        """Write a whole generation anew; the number of chunks is returned."""
+        """Rewrite a whole generation; the number of chunks is returned."""
         dimension = snapshot.meta.dimension
         self._make_room(snapshot, journal, dimension)
         journal.touch(())  # killed, the next run looks at what the store holds
         with self._open(dimension):
-            self._store.drop()
-        self._write_anew(snapshot, range(len(snapshot)), [], dimension)
+            self.store.drop()
+        self._rewrite(snapshot, range(len(snapshot)), [], dimension)
         journal.settle()
         return len(snapshot)
 
     def read(self, dimension: int) -> Sequence[tuple[Chunk, Embeddings]]:
         """Everything in the store; each chunk says whose vector it has.
 
-        One that cannot be read is kept aside, and holds nothing then.
+        One that cannot be read is quarantined, and holds nothing then.
 
         Raises:
             StoreDamagedError: It cannot be read, and lies elsewhere.
@@ -174,7 +170,7 @@ class StoreWriter:
         """
         self._make_room(snapshot, journal, dimension)
         with self._open(dimension), suppress(StoreDamagedError):
-            marks = _marks(self._store, dimension)
+            marks = _marks(self.store, dimension)
             if snapshot is None or not self._is_left_by(snapshot, marks, ()):
                 return {chunk.key: vector for chunk, vector in self._scan() if chunk.key in keys}
         return {}
@@ -195,12 +191,12 @@ class StoreWriter:
         except StoreError:
             for other in sorted(others):
                 with suppress(StoreError), self._open(other):
-                    self._store.drop()
+                    self.store.drop()
                     return
             raise
 
     def _quarantine(self, error: StoreDamagedError) -> None:
-        """Keep the files of a damaged store aside, and begin an empty one.
+        """Quarantine the files of a damaged store, and begin an empty one.
 
         Raises:
             StoreDamagedError: It lies elsewhere; nothing was moved.
@@ -208,21 +204,21 @@ class StoreWriter:
         if not any(self._files.iterdir()):
             raise StoreDamagedError(
                 f"{error}: it lies outside of the space's folder, and stays as it is: move it away, and "
-                "'ragloom repair' or the next index run makes it again"
+                "'ragloom repair' or the next index run rebuilds it"
             ) from error
         aside = quarantine(self._files)
         self._files.mkdir()
-        _LOG.warning("%s: %s; kept as %s and written anew", self._name, error, aside)
+        _LOG.warning("%s: %s; quarantined as %s and rebuilt", self.name, error, aside)
 
     def _is_left_by(
         self, snapshot: Snapshot, marks: Sequence[str], interrupted: Collection[str]
     ) -> bool:
         """Whether the store is as it was when ``snapshot`` was published, but for what was interrupted."""
-        if snapshot.meta.store != self._store.fingerprint:
+        if snapshot.meta.store != self.store.fingerprint:
             return False
-        if isinstance(self._store, SearchableStore):
+        if isinstance(self.store, SearchableStore):
             return list(marks) == [_mark_of(snapshot)]
-        return bool(interrupted) or self._store.count() == len(snapshot)
+        return bool(interrupted) or self.store.count() == len(snapshot)
 
     def _differing(
         self, snapshot: Snapshot | None, everything: list[int], rows: Sequence[NewRow]
@@ -234,7 +230,7 @@ class StoreWriter:
         new = {row.chunk.id: row for row in rows}
         foreign: set[str] = set()
         try:
-            for chunk, _ in self._scan() if self._store.count() else ():
+            for chunk, _ in self._scan() if self.store.count() else ():
                 if (row := new.get(chunk.id)) is not None:
                     if chunk == _stored(row):
                         del new[chunk.id]
@@ -244,13 +240,13 @@ class StoreWriter:
                 else:
                     foreign.add(chunk.id)
         except StoreDamagedError as error:
-            _LOG.warning("%s: %s; written anew", self._name, error)
-            self._store.drop()
+            _LOG.warning("%s: %s; rebuilding it", self.name, error)
+            self.store.drop()
             return everything, rows, set()
         return sorted(old.values()), list(new.values()), foreign
 
     def _scan(self) -> Iterator[tuple[Chunk, Embeddings]]:
-        for chunks, vectors in self._store.scan():
+        for chunks, vectors in self.store.scan():
             for chunk, vector in zip(chunks, vectors, strict=True):
                 if chunk.uri != _MARK:
                     yield chunk, vector
@@ -259,7 +255,7 @@ class StoreWriter:
         self, snapshot: Snapshot | None, everything: Sequence[int], rows: Sequence[NewRow]
     ) -> list[str]:
         """The mark of rows of ``snapshot`` and new ones; none where readers do not ask the store."""
-        if not isinstance(self._store, SearchableStore):
+        if not isinstance(self.store, SearchableStore):
             return []
         ids = [row.chunk.id.encode() for row in rows]
         keys = [row.key.encode() for row in rows]
@@ -278,9 +274,9 @@ class StoreWriter:
                 lines=Lines(1, 1),
                 bytes=Span(0, 0),
             )
-            self._store.upsert([mark], _axis(dimension))
+            self.store.upsert([mark], _axis(dimension))
 
-    def _write_anew(
+    def _rewrite(
         self,
         snapshot: Snapshot | None,
         again: Sequence[int],
@@ -290,52 +286,48 @@ class StoreWriter:
         total = len(again) + len(rows)
         with self._open(dimension):
             self._upsert(snapshot, again, rows)
-            count = self._store.count()
+            count = self.store.count()
             if count == total:
                 self._set(self._mark(snapshot, again, rows), dimension)
         if count != total:
             raise StoreError(
-                f"the store holds {count} chunks of {self._name!r} after {total} were written; "
-                "the last index goes on answering"
+                f"the store holds {count} chunks of {self.name!r} after {total} were written; "
+                "the last index keeps answering"
             )
 
     @contextmanager
     def _open(self, dimension: int) -> Iterator[None]:
-        """Open the store; one that is damaged is kept aside, and an empty one takes its place."""
+        """Open the store; a damaged one is quarantined, and an empty one takes its place."""
         self._files.mkdir(parents=True, exist_ok=True)
         try:
-            self._store.open(space=self._name, dimension=dimension, directory=self._files)
+            self.store.open(space=self.name, dimension=dimension, directory=self._files)
         except StoreDamagedError as error:
             self._quarantine(error)
-            self._store.open(space=self._name, dimension=dimension, directory=self._files)
+            self.store.open(space=self.name, dimension=dimension, directory=self._files)
         try:
             yield
         finally:
-            self._store.close()
+            self.store.close()
 
     def _upsert(
         self, snapshot: Snapshot | None, again: Sequence[int], rows: Sequence[NewRow]
     ) -> None:
         """Write rows of ``snapshot`` as they are, then new ones."""
         total = len(again) + len(rows)
-        done = 0
-        if snapshot is not None:
-            for start in range(0, len(again), _WRITE_AT_ONCE):
-                part = list(again[start : start + _WRITE_AT_ONCE])
-                self._progress("store", done, total)
-                self._store.upsert(
-                    [_stored_again(snapshot, row) for row in part], snapshot.vectors[part]
-                )
-                done += len(part)
-        for start in range(0, len(rows), _WRITE_AT_ONCE):
-            batch = rows[start : start + _WRITE_AT_ONCE]
+        items = _items(snapshot, again, rows)
+        for done in range(0, total, _WRITE_AT_ONCE):
             self._progress("store", done, total)
-            self._store.upsert(
-                [_stored(row) for row in batch],
-                np.ascontiguousarray([row.vector for row in batch], np.float32),
-            )
-            done += len(batch)
+            chunks, vectors = zip(*islice(items, _WRITE_AT_ONCE), strict=True)
+            self.store.upsert(chunks, np.ascontiguousarray(vectors, np.float32))
         self._progress("store", total, total)
+
+
+def _items(
+    snapshot: Snapshot | None, again: Sequence[int], rows: Sequence[NewRow]
+) -> Iterator[tuple[Chunk, Embeddings]]:
+    if snapshot is not None:
+        yield from ((_stored_again(snapshot, row), snapshot.vectors[row]) for row in again)
+    yield from ((_stored(row), row.vector) for row in rows)
 
 
 def _stored(row: NewRow) -> Chunk:

@@ -1,7 +1,7 @@
-"""The plugin host: finds plugins, asks each what it offers, and makes the parts that are wanted.
+"""The plugin host: finds plugins, registers what each offers, and makes components.
 
-A plugin that fails is set aside with its reason, and everything else goes on: this module and the
-edge of the command line are the only places where any exception at all is caught.
+A plugin that fails is skipped with its reason, and everything else works: this module and the edge of the
+command line are the only places where any exception at all is caught.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import logging
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from importlib.metadata import entry_points
 from typing import cast, get_args, get_origin
 
@@ -20,7 +19,7 @@ import pluggy
 from ragloom import hookspecs
 from ragloom.config.options import build
 from ragloom.config.settings import SpaceSettings
-from ragloom.config.spelling import did_you_mean
+from ragloom.config.spelling import did_you_mean, unknown
 from ragloom.errors import ConfigError, MissingDependencyError, PluginError, RagloomError
 from ragloom.hookspecs import PROJECT, CommandSpec, EvaluationSpec, Provider
 from ragloom.plugin.info import Plugin, PluginInfo, reason
@@ -38,7 +37,7 @@ from ragloom.protocols import Chunker, Embedder, Formatter, Loader, Reranker, St
 from ragloom.reports import IndexFinished, SearchFinished
 
 DISABLED_PLUGINS = "RAGLOOM_DISABLED_PLUGINS"
-"""The environment variable with the names of plugins to leave out, separated by commas."""
+"""The environment variable with the names of plugins to disable, separated by commas."""
 
 _NAMED: Mapping[str, type] = {
     "settings": type,
@@ -53,7 +52,7 @@ _log = logging.getLogger("ragloom")
 
 
 class PluginHost:
-    """The plugins of one process, and every part that they offer.
+    """The plugins of one process, and every component that they offer.
 
     There is no global one: it is built once and passed to whatever needs it.
 
@@ -73,7 +72,7 @@ class PluginHost:
         self._registry = Registry()
         self._plugins: list[Plugin] = []
         for name, plugin in (plugins or {}).items():
-            self._admit(Plugin(name=name), partial(_itself, plugin))
+            self._admit(Plugin(name=name, module=plugin))
 
     @classmethod
     def discover(
@@ -85,7 +84,7 @@ class PluginHost:
         :meth:`plugins`; it never raises here.
 
         Args:
-            disabled: Names of plugins to leave out, without importing them; None for those in
+            disabled: Names of plugins to skip, without importing them; None for those in
                 ``RAGLOOM_DISABLED_PLUGINS``.
             trace_hooks: As in the constructor.
         """
@@ -103,7 +102,7 @@ class PluginHost:
                 host._admit(plugin, point.load)
         names = {point.name for point in found}
         for name in sorted(set(disabled) - names):
-            _log.warning("no plugin is called %r%s", name, did_you_mean(name, names))
+            _log.warning("%s: %s", DISABLED_PLUGINS, unknown("plugin", name, sorted(names)))
         return host
 
     def plugins(self) -> tuple[PluginInfo, ...]:
@@ -111,7 +110,7 @@ class PluginHost:
         return tuple(plugin.info() for plugin in self._plugins)
 
     def providers(self, kind: Kind) -> Mapping[str, Provider[object]]:
-        """The providers of a kind by name, sorted. Makes none of the parts."""
+        """The providers of a kind by name, sorted. Makes none of them."""
         return {one.provider.name: one.provider for one in self._registry.offers(kind)}
 
     def loaders(
@@ -121,7 +120,7 @@ class PluginHost:
 
         So where two read the same ending, the one that somebody installed for it is taken.
 
-        A loader that has no options here and cannot be made is left out: silently when a package
+        A loader that has no options here and cannot be made is skipped: silently when a package
         is missing (``ragloom plugins`` says so) or it needs settings, with a warning when it fails.
 
         Args:
@@ -139,7 +138,7 @@ class PluginHost:
                 except (ConfigError, MissingDependencyError):
                     continue
                 except RagloomError as error:
-                    _log.warning("the loader %r is left out: %s", name, error)
+                    _log.warning("loader %r skipped: %s", name, error)
         foreign = {
             part.provider.name
             for plugin in self._plugins
@@ -262,11 +261,17 @@ class PluginHost:
         }
         return {name: every[name] for name in sorted(every)}
 
-    def _admit(self, plugin: Plugin, load: Callable[[], object]) -> None:
+    def _refuse_namesake(self, plugin: Plugin) -> None:
+        for other in self._plugins[:-1]:
+            if other.name == plugin.name:
+                raise PluginError(f"{other.owner} has the same name")
+
+    def _admit(self, plugin: Plugin, load: Callable[[], object] | None = None) -> None:
         self._plugins.append(plugin)
         try:
             self._refuse_namesake(plugin)
-            plugin.module = load()
+            if load is not None:
+                plugin.module = load()
             self._register(plugin)
             for kind, wanted in _NAMED.items():
                 self._take_named(plugin, kind, wanted)
@@ -278,11 +283,6 @@ class PluginHost:
             if plugin.module is not None and self._pm.get_plugin(plugin.name) is plugin.module:
                 self._pm.unregister(plugin.module)
             _log.warning("%s failed and is skipped: %s", plugin.owner, plugin.error)
-
-    def _refuse_namesake(self, plugin: Plugin) -> None:
-        for other in self._plugins:
-            if other is not plugin and other.name == plugin.name:
-                raise PluginError(f"{other.owner} has the same name")
 
     def _register(self, plugin: Plugin) -> None:
         if self._pm.register(plugin.module, plugin.name) is None:
@@ -299,14 +299,13 @@ class PluginHost:
 
     def _offered_by(self, plugin: Plugin) -> tuple[Offer, ...]:
         offers: list[Offer] = []
-        owner = plugin.owner
         for kind in PROTOCOLS:
             hook = f"ragloom_{kind}"
             results = self._call(plugin, hook)
             if hook in plugin.hooks and not results:
                 raise PluginError(f"{hook} returned None, not an iterable of Providers")
             for offered in cast("Iterable[Iterable[object]]", results):
-                offers.extend(offer_from(kind, provider, owner) for provider in offered)
+                offers.extend(offer_from(kind, one, plugin.owner) for one in offered)
         return tuple(offers)
 
     def _take_named(self, plugin: Plugin, kind: str, wanted: type) -> None:
@@ -386,7 +385,3 @@ def _check_section(name: str, section: object) -> None:
     if not (isinstance(item, type) and dataclasses.is_dataclass(item)):
         raise PluginError(f"ragloom_settings must map {name!r} to a dataclass, not {section!r}")
     cast("type", section)()  # raises where a field has no default
-
-
-def _itself(plugin: object) -> object:
-    return plugin

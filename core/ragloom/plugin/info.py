@@ -10,8 +10,6 @@ from typing import Literal, TypeAlias
 from ragloom.errors import RagloomError
 from ragloom.plugin.registry import Offer, missing_modules
 
-__all__ = ["MissingExtra", "Plugin", "PluginInfo", "Status", "reason"]
-
 Status: TypeAlias = Literal["loaded", "failed", "disabled"]
 
 
@@ -20,7 +18,7 @@ class MissingExtra:
     """A component that is offered and cannot be made, because a package is not installed.
 
     Attributes:
-        part: Such as ``embedder 'onnx'``.
+        part: The component, such as ``embedder 'onnx'``.
         modules: What cannot be imported.
         extra: What to give to pip, such as ``ragloom[onnx]``.
     """

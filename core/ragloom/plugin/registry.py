@@ -1,7 +1,7 @@
 """Who provides what: (kind, name) -> provider.
 
 A name is unique within its kind. What plugins offer, and what their providers make, is checked at
-once, so that a part without a method is named where it is made and not in the middle of a run.
+once, so that a component without a method is named where it is made and not in the middle of a run.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Literal, TypeAlias
 
-from ragloom.config.spelling import did_you_mean
+from ragloom.config.spelling import unknown
 from ragloom.errors import PluginError
 from ragloom.hookspecs import Provider
 from ragloom.protocols import Chunker, Embedder, Formatter, Loader, Reranker, Store
@@ -29,7 +29,7 @@ PROTOCOLS: Mapping[Kind, type] = {
     "rerankers": Reranker,
     "stores": Store,
 }
-"""What a part of each kind must have; a kind's hook is called ``ragloom_<kind>``."""
+"""What a component of each kind must have; a kind's hook is ``ragloom_<kind>``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +76,7 @@ class Registry:
         self._offers = accepted
 
     def offers(self, kind: Kind) -> tuple[Offer, ...]:
-        """The parts of a kind, sorted by name."""
+        """The components of a kind, sorted by name."""
         parts = (part for (known, _), part in self._offers.items() if known == kind)
         return tuple(sorted(parts, key=lambda part: part.provider.name))
 
@@ -85,13 +85,13 @@ class Registry:
         return tuple(part.provider.name for part in self.offers(kind))
 
     def find(self, kind: Kind, name: str) -> Offer | None:
-        """The part of that name, or None."""
+        """The component of that name, or None."""
         return self._offers.get((kind, name))
 
     def find_member(
         self, kind: Kind, name: str, options: Mapping[str, object]
     ) -> tuple[Offer | None, Mapping[str, object]]:
-        """The part of that name and its options, where one provider may stand for many parts.
+        """The component of that name and its options, where one provider may stand for many.
 
         A provider ``family`` whose options have the fields ``part`` and ``options`` answers to
         ``family:member``, too: ``part`` is the member then, and what is no field of its own is in
@@ -113,9 +113,7 @@ class Registry:
 
     def unknown(self, kind: Kind, name: str) -> str:
         """The message for a name that nobody provides, with the nearest one that somebody does."""
-        names = self.names(kind)
-        known = f"; there are: {', '.join(names)}" if names else f"; there are no {kind}"
-        return f"no {singular(kind)} is called {name!r}{did_you_mean(name, names) or known}"
+        return unknown(singular(kind), name, self.names(kind))
 
 
 def singular(kind: Kind) -> str:

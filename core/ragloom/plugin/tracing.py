@@ -11,8 +11,6 @@ from ragloom.plugin.info import reason
 if TYPE_CHECKING:
     import pluggy
 
-__all__ = ["trace_call", "trace_result"]
-
 _LOG = logging.getLogger("ragloom.hooks")
 
 

@@ -7,23 +7,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from math import log
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from ragloom.errors import ConfigError
 from ragloom.stores.atomic import replace_file
+from ragloom.text.parsing import parse_json
 from ragloom.types import Calibration, SearchResult
-
-__all__ = [
-    "CALIBRATION_NAME",
-    "DEFAULT_GATE",
-    "INJECTION_RATE",
-    "fit_to_corpus",
-    "fit_to_pairs",
-    "read_calibration",
-    "write_calibration",
-]
 
 DEFAULT_GATE = 0.3
 INJECTION_RATE = 0.0125
@@ -116,11 +108,11 @@ def write_calibration(directory: Path, embedder: str, calibration: Calibration) 
 def read_calibration(directory: Path, embedder: str) -> Calibration | None:
     """The calibration of a space, if there is one for this model."""
     try:
-        kept = json.loads((directory / CALIBRATION_NAME).read_bytes())
+        kept = cast("dict[str, Any]", parse_json((directory / CALIBRATION_NAME).read_bytes()))
         return Calibration(**kept["calibration"]) if kept["embedder"] == embedder else None
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+    except (OSError, ValueError, KeyError, TypeError) as error:
         message = f"{directory / CALIBRATION_NAME}: cannot be read ({error}): run 'ragloom calibrate' again"
         raise ConfigError(message) from error
 

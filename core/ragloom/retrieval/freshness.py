@@ -16,8 +16,6 @@ from ragloom.text.chunks import make_chunks
 from ragloom.text.decoding import decode, read_regular
 from ragloom.types import Hit, Piece, Source, Span
 
-__all__ = ["follow", "read_indexed", "text_of"]
-
 _READ_WHOLE = 1 << 23  # bytes of a file that is read for the blanks between two of its passages
 
 

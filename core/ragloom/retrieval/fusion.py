@@ -7,8 +7,6 @@ import numpy.typing as npt
 
 from ragloom.types import Mode
 
-__all__ = ["DENSE_WEIGHT", "fuse"]
-
 DENSE_WEIGHT = 0.55
 """Of the convex combination; measured in ``benchmarks/README.md``."""
 
@@ -52,11 +50,17 @@ def _reciprocal_ranks(
     """The sum of 1 / (60 + rank) over the lists that hold a chunk (Cormack, Clarke and Buettcher, 2009)."""
     total = np.zeros(len(cosine))
     for scores in (cosine, lexical):
-        order = np.argsort(-np.nan_to_num(scores, nan=-np.inf), kind="stable")
-        ranks = np.empty(len(scores))
-        ranks[order] = np.arange(1, len(scores) + 1)
-        total += np.where(np.isnan(scores), 0.0, 1 / (_RANK_OFFSET + ranks))
+        total += np.nan_to_num(1 / (_RANK_OFFSET + ranks(scores)), nan=0.0)
     return total
+
+
+def ranks(scores: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
+    """``(n,)`` float64: places from 1 by score, highest first; NaN for NaN."""
+    order = np.argsort(-np.nan_to_num(scores, nan=-np.inf), kind="stable")
+    places = np.empty(len(scores))
+    places[order] = np.arange(1, len(scores) + 1)
+    places[np.isnan(scores)] = np.nan
+    return places
 
 
 def _scaled(scores: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:

@@ -10,8 +10,6 @@ from ragloom.retrieval.ranking import CANDIDATES
 from ragloom.retrieval.relevance import WordEvidence
 from ragloom.types import Hit
 
-__all__ = ["Judged", "Verdict", "examined", "judge"]
-
 Verdict: TypeAlias = Literal["shown", "irrelevant", "surplus", "unexamined", "changed"]
 
 
@@ -24,7 +22,7 @@ class Judged:
         evidence: The words that it shares with the query.
         rank: Its place in the order, from 1.
         verdict: ``shown``; ``irrelevant``, below the minimum; ``surplus``, behind as many hits as were
-            asked for; ``unexamined``, too far behind; ``changed``, its file no longer says it.
+            requested; ``unexamined``, too far behind; ``changed``, its file no longer says it.
     """
 
     hit: Hit
@@ -45,7 +43,7 @@ def judge(
     min_relevance: float,
     follow: Callable[[Hit], Hit | None],
 ) -> Iterator[Judged]:
-    """Judge candidates in their order, each when it is asked for.
+    """Judge candidates in their order, lazily.
 
     Args:
         candidates: Best first.

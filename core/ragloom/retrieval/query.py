@@ -13,8 +13,6 @@ from ragloom.errors import ConfigError
 from ragloom.stores.filters import check_condition, parse_condition
 from ragloom.types import MODES, Condition, Mode
 
-__all__ = ["Query"]
-
 
 @dataclass(frozen=True, slots=True)
 class Query:

@@ -14,8 +14,6 @@ from ragloom.retrieval.fusion import fuse
 from ragloom.snapshot import Snapshot
 from ragloom.types import Condition, Mode
 
-__all__ = ["CANDIDATES", "Ranking", "rank"]
-
 CANDIDATES = 1000
 """From each of the two lists; measured in ``benchmarks/README.md``."""
 

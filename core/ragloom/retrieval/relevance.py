@@ -14,14 +14,6 @@ from typing import NamedTuple
 
 from ragloom.types import Calibration
 
-__all__ = [
-    "DEFAULT_CALIBRATION",
-    "LEXICAL_CALIBRATION",
-    "WordEvidence",
-    "relevance",
-    "word_evidence",
-]
-
 DEFAULT_CALIBRATION = Calibration(
     bias=-16.79,
     cosine_weight=23.09,

@@ -18,8 +18,6 @@ from ragloom.retrieval.ranking import Ranking
 from ragloom.snapshot import Snapshot
 from ragloom.text.chunks import embedded_text
 
-__all__ = ["reranked"]
-
 
 def reranked(
     query: str,
@@ -52,12 +50,11 @@ def reranked(
     passages = [embedded_text(snapshot.chunk(int(row))) for row in rows]
     scores = np.asarray(reranker.rerank(query, passages), np.float64)
     if scores.shape != front.shape or not np.isfinite(scores).all():
-        message = (
+        raise ModelError(
             f"the reranker gave {scores.size} scores for {len(passages)} passages"
             if scores.shape != front.shape
             else "the reranker gave a score that is not a finite number"
         )
-        raise ModelError(message)
     best = np.lexsort((snapshot.ids[rows], -scores))
     order = np.concatenate([front[best], np.delete(np.arange(len(ranking.rows)), front)])
     new_scores = ranking.scores[order]

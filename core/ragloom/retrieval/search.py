@@ -30,8 +30,6 @@ from ragloom.retrieval.rerank import reranked
 from ragloom.snapshot import Snapshot
 from ragloom.types import Calibration, Hit, SearchResult
 
-__all__ = ["Answers", "Judgement", "candidates", "judged", "search"]
-
 
 class Answers(Protocol):
     """What answers a query: a :class:`ragloom.Space`."""
@@ -72,7 +70,7 @@ class Judgement:
     Attributes:
         ranking: In their order, reranked if a reranker is set.
         calibration: What turns evidence into relevance.
-        candidates: In the same order, judged when they are asked for.
+        candidates: In the same order, judged lazily.
     """
 
     ranking: Ranking
@@ -81,7 +79,7 @@ class Judgement:
 
 
 def judged(query: Query, space: Answers, *, rerank: bool = True) -> Judgement:
-    """Rank the candidates of a query, and judge each when it is asked for.
+    """Rank the candidates of a query, and judge each lazily.
 
     Raises:
         NotIndexedError: Nothing is indexed yet, or with another model.
@@ -144,7 +142,7 @@ def search(query: Query, space: Answers, *, rerank: bool = True) -> SearchResult
 def candidates(
     snapshot: Snapshot, ranking: Ranking, calibration: Calibration
 ) -> Iterator[tuple[Hit, WordEvidence]]:
-    """The candidates as hits and the words they share with the query, each made when it is asked for."""
+    """The candidates as hits and the words they share with the query, lazily."""
     index = snapshot.lexical
     weights = {term: index.inverse_document_frequency(term) for term in ranking.terms}
     for at, row in enumerate(ranking.rows):

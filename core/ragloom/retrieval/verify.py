@@ -16,8 +16,6 @@ from ragloom.text.chunks import byte_offsets, line_starts
 from ragloom.text.decoding import decode
 from ragloom.types import Chunk, Document, Lines, Progress, Source, Span
 
-__all__ = ["prove", "verify_chunk", "verify_chunks"]
-
 
 def verify_chunk(chunk: Chunk, file: Document | bytes) -> str | None:
     """Why ``chunk`` is not what ``file`` says, or None if it is; see :func:`verify_chunks`."""

@@ -10,8 +10,6 @@ import numpy.typing as npt
 from ragloom.stores.filters import MISSING, look_up, passes
 from ragloom.types import Condition, Metadata
 
-__all__ = ["Columns"]
-
 
 class Columns:
     """What many files hold, field by field: a condition is asked once for each different value.

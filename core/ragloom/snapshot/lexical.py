@@ -23,8 +23,6 @@ import tantivy
 
 from ragloom.snapshot.analyzer import STOP_WORDS, analyze
 
-__all__ = ["FIELD_WEIGHTS", "LexicalDocument", "LexicalIndex", "update_lexical"]
-
 _ANALYZER = "ragloom_stem"
 _WRITER_BYTES = 15_000_000  # tantivy's minimum for one thread, which is ample for documentation
 _LONGEST_TERM = 200  # characters; longer "words" are encoded data, and tantivy refuses 64 KiB
@@ -140,7 +138,7 @@ def _lockable(directory: Path) -> Iterator[Path]:
 
 
 class LexicalIndex:
-    """The read side: opened once, asked many times."""
+    """The read side: opened once, searched many times."""
 
     def __init__(self, directory: Path) -> None:
         self._stemmer = _stemmer()
@@ -174,7 +172,7 @@ class LexicalIndex:
 
         Args:
             terms: Stems and how much each counts, usually 1.
-            limit: How many at the most.
+            limit: Maximum number of chunks.
             among: Only the chunks with these serial numbers, when given.
         """
         empty = np.empty(0, np.uint64), np.empty(0, np.float32)

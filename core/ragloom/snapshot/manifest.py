@@ -9,20 +9,11 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, astuple, dataclass, field, replace
 from pathlib import Path
+from typing import Any, cast
 
 from ragloom.stores.atomic import replace_file
+from ragloom.text.parsing import parse_json
 from ragloom.types import Metadata
-
-__all__ = [
-    "SEEN_NAME",
-    "FileEntry",
-    "Fingerprint",
-    "fingerprint",
-    "read_files",
-    "unchanged",
-    "write_files",
-    "write_seen",
-]
 
 SEEN_NAME = "seen.json"
 
@@ -108,8 +99,11 @@ def read_files(content: bytes, seen: bytes = b"") -> Mapping[str, FileEntry]:
         )
         for entry in json.loads(content)
     }
-    with suppress(ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError):
+    with suppress(ValueError, TypeError, KeyError, AttributeError, ArithmeticError):
         # Damaged, it matches no file, and the files are read once more.
-        later = {uri: Fingerprint(*map(int, known)) for uri, known in json.loads(seen).items()}
+        later = {
+            uri: Fingerprint(*map(int, known))
+            for uri, known in cast("dict[str, Any]", parse_json(seen)).items()
+        }
         files |= {uri: replace(files[uri], fingerprint=known) for uri, known in later.items()}
     return files

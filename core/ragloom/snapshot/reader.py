@@ -1,4 +1,4 @@
-"""Opening a generation and asking it."""
+"""Open a generation and search it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
 from tokenize import TokenError
+from typing import Any, cast
 from zipfile import BadZipFile
 from zlib import crc32
 
@@ -23,20 +24,8 @@ from ragloom.protocols import Embeddings
 from ragloom.snapshot.columns import Columns
 from ragloom.snapshot.lexical import LexicalIndex
 from ragloom.snapshot.manifest import SEEN_NAME, FileEntry, read_files, write_seen
+from ragloom.text.parsing import parse_json
 from ragloom.types import Chunk, Lines, Span
-
-__all__ = [
-    "FORMAT",
-    "Meta",
-    "Snapshot",
-    "all_generations",
-    "checksum",
-    "chunk_line",
-    "contents",
-    "current",
-    "generations",
-    "last_meta",
-]
 
 FORMAT = 1
 _ATTEMPTS = 5
@@ -48,7 +37,6 @@ _UNREADABLE = (
     OSError,
     EOFError,
     BadZipFile,
-    RecursionError,
     ValueError,
     TypeError,
     LookupError,
@@ -181,18 +169,14 @@ class Snapshot:
         """Keep the fingerprints of files that were read again and are what they were.
 
         Args:
-            files: The whole manifest, of the same contents. What the next run would not trust is left out.
+            files: The whole manifest, of the same contents. What the next run would not trust is omitted.
         """
         if not any(_learnt(entry, self.files) for entry in files.values()):
             return
         before = read_files(self._manifest)
-        with suppress(
-            OSError
-        ):  # read-only, or replaced meanwhile: then the files are read once more
-            write_seen(
-                self.directory / SEEN_NAME,
-                [entry for entry in files.values() if _learnt(entry, before)],
-            )
+        learnt = [entry for entry in files.values() if _learnt(entry, before)]
+        with suppress(OSError):  # read-only, or replaced: then the files are read once more
+            write_seen(self.directory / SEEN_NAME, learnt)
 
     @cached_property
     def uris(self) -> Sequence[str]:
@@ -221,9 +205,8 @@ class Snapshot:
     def chunk(self, row: int) -> Chunk:
         """The chunk in a row."""
         with self._named_damage():
-            text, context, (s0, s1, l0, l1, b0, b1), ordinal, tokens, headings = json.loads(
-                self.line(row)
-            )
+            read = cast("tuple[Any, ...]", parse_json(self.line(row)))
+            text, context, (s0, s1, l0, l1, b0, b1), ordinal, tokens, headings = read
         uri = self.uris[self.file_of_row[row]]
         return Chunk(
             id=self.ids[row].decode("ascii"),
@@ -291,25 +274,35 @@ def generations(space_directory: Path) -> Sequence[Path]:
 
 def all_generations(space_directory: Path) -> Sequence[Path]:
     """All that are there, the newest first, whichever ``CURRENT`` names."""
-    numbered = [
-        (int(match[1]), entry)
-        for entry in space_directory.glob("gen-*")
-        if (match := _GENERATION.fullmatch(entry.name)) and entry.is_dir()
-    ]
-    return [entry for _, entry in sorted(numbered, reverse=True)]
+    named = _numbered(space_directory)
+    return [one for one in named if _GENERATION.fullmatch(one.name) and one.is_dir()]
 
 
 def last_meta(space_directory: Path) -> Meta | None:
     """What the newest generation says of itself, damaged or not; None where that cannot be read."""
-    numbered = [
-        (int(match[1]), entry)
-        for entry in space_directory.glob("gen-*")
-        if (match := _GENERATION.match(entry.name)) and entry.suffix != ".tmp"
-    ]
     try:
-        return _read_meta(max(numbered)[1])
+        return _read_meta(_numbered(space_directory)[0])
     except _UNREADABLE:
         return None
+
+
+def last_number(space_directory: Path) -> int:
+    """The highest number so far: that of a lost one is not used again, or readers would not see it."""
+    named = current(space_directory)
+    found = [*_numbered(space_directory)[:1], *([named] if named else [])]
+    return max((_number(entry) for entry in found), default=0)
+
+
+def _numbered(space_directory: Path) -> Sequence[Path]:
+    """What is or was a generation, the newest first."""
+    entries = space_directory.glob("gen-*")
+    written = [one for one in entries if _GENERATION.match(one.name) and one.suffix != ".tmp"]
+    return sorted(written, key=lambda entry: (_number(entry), entry), reverse=True)
+
+
+def _number(entry: Path) -> int:
+    match = _GENERATION.match(entry.name)
+    return int(match[1]) if match else 0
 
 
 def _learnt(entry: FileEntry, files: Mapping[str, FileEntry]) -> bool:
@@ -319,11 +312,11 @@ def _learnt(entry: FileEntry, files: Mapping[str, FileEntry]) -> bool:
 
 
 def _read_meta(directory: Path) -> Meta:
-    return Meta(**json.loads((directory / "meta.json").read_bytes()))
+    return Meta(**cast("dict[str, Any]", parse_json((directory / "meta.json").read_bytes())))
 
 
 def _damaged(path: Path, why: object) -> StoreDamagedError:
     return StoreDamagedError(
-        f"{path} is damaged ({' '.join(str(why).split())}): index again, with 'ragloom index' or the "
-        "command of the plugin whose space it is, and it is made anew"
+        f"{path} is damaged ({' '.join(str(why).split())}): index again with 'ragloom index', or "
+        "the command of the plugin whose space it is, to rebuild it"
     )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,12 +23,10 @@ from ragloom.snapshot.reader import (
     Snapshot,
     checksum,
     chunk_line,
-    current,
     generations,
+    last_number,
 )
 from ragloom.types import Chunk
-
-__all__ = ["NewRow", "current_generation", "point_at", "publish"]
 
 _COPY_ROWS = 4096
 _KEPT_GENERATIONS = 2  # the one that answers and the one before it, which readers may still open
@@ -47,6 +45,14 @@ class NewRow:
     chunk: Chunk
     key: str
     vector: Embeddings
+
+
+class _Item(NamedTuple):
+    """A row to write: a row of the previous generation, or what is written instead of it or as new."""
+
+    serial: int
+    at: int
+    row: NewRow | None
 
 
 def current_generation(space_directory: Path) -> int:
@@ -84,16 +90,14 @@ def publish(
     Returns:
         The generation's number.
     """
-    generation = _last_generation(space_directory) + 1
+    generation = last_number(space_directory) + 1
     target = space_directory / f"gen-{generation:06d}"
     building = space_directory / f"gen-{generation:06d}.tmp"
     shutil.rmtree(building, ignore_errors=True)
     building.mkdir(parents=True)
 
-    changed = {} if previous is None else _places(previous, rows)
-    serials, next_serial = _serials(previous, kept, rows, changed)
-    order = _order(previous, kept, rows, changed)
-
+    order = _order(previous, kept, rows)
+    next_serial = 0 if previous is None else previous.meta.next_serial
     file_numbers = {uri: number for number, uri in enumerate(files)}
     ids = np.empty(len(order), "S32")
     keys = np.empty(len(order), "S32")
@@ -101,27 +105,27 @@ def publish(
     offsets = np.zeros(len(order) + 1, np.uint64)
     with (building / "chunks.jsonl").open("wb") as lines:
         for number, item in enumerate(order):
-            line, ids[number], keys[number], uri = _entry(previous, *item)
+            line, ids[number], keys[number], uri = _entry(previous, item)
             file_of_row[number] = file_numbers[uri]
             offsets[number + 1] = lines.tell() + len(line)
             lines.write(line)
     np.save(building / "chunks.npy", offsets)
     np.savez(
         building / "columns.npz",
-        serials=np.asarray(serials, np.uint64),
+        serials=np.asarray([item.serial for item in order], np.uint64),
         ids=ids,
         keys=keys,
         files=file_of_row,
     )
     _write_vectors(building / "vectors.npy", previous, order, dimension)
     write_files(building / "files.json", files.values())
-    _write_lexical(building / "lexical", previous, kept, order, serials)
+    _write_lexical(building / "lexical", previous, kept, order)
     meta = Meta(
         format=FORMAT,
         generation=generation,
         rows=len(order),
         dimension=dimension,
-        next_serial=next_serial,
+        next_serial=max([next_serial, *(item.serial + 1 for item in order[-1:])]),
         embedder=embedder,
         store=store,
         created=time.time(),
@@ -151,90 +155,49 @@ def point_at(generation: Path) -> None:
     _sync_directory(pointer.parent)
 
 
-def _last_generation(space_directory: Path) -> int:
-    """The highest number so far: that of a lost one is not used again, or readers would not see it."""
-    named = current(space_directory)
-    entries = [*space_directory.glob("gen-*"), *([named] if named else [])]
-    found = (re.match(r"gen-(\d+)(?!.*\.tmp)", entry.name) for entry in entries)
-    return max((int(match[1]) for match in found if match), default=0)
-
-
-def _entry(
-    previous: Snapshot | None, at: int, row: NewRow | None
-) -> tuple[bytes, bytes, bytes, str]:
-    """The line, id, key and uri of a row to write."""
-    if row is not None:
-        chunk = row.chunk
-        return chunk_line(chunk), chunk.id.encode(), row.key.encode(), chunk.uri
-    if previous is None:
-        raise ValueError("a row can only be kept from a previous generation")
-    uri = previous.uris[previous.file_of_row[at]]
-    return previous.line(at), bytes(previous.ids[at]), bytes(previous.keys[at]), uri
-
-
-def _places(previous: Snapshot, rows: Sequence[NewRow]) -> Mapping[str, int]:
-    """The old row of every new row whose chunk was there before."""
-    known = previous.row_of_id
-    return {row.chunk.id: known[row.chunk.id] for row in rows if row.chunk.id in known}
-
-
 def _order(
-    previous: Snapshot | None,
-    kept: npt.NDArray[np.bool_],
-    rows: Sequence[NewRow],
-    changed: Mapping[str, int],
-) -> list[tuple[int, NewRow | None]]:
-    """Rows to write: the old row number and, where it differs, what to write instead."""
-    replaced = {changed[row.chunk.id]: row for row in rows if row.chunk.id in changed}
-    order: list[tuple[int, NewRow | None]] = []
+    previous: Snapshot | None, kept: npt.NDArray[np.bool_], rows: Sequence[NewRow]
+) -> list[_Item]:
+    """The rows to write, in the order of their serial numbers."""
+    fresh = {row.chunk.id: row for row in rows}
+    order: list[_Item] = []
+    next_serial = 0
     if previous is not None:
-        for at in range(len(previous)):
-            if at in replaced:
-                order.append((at, replaced[at]))
-            elif kept[at]:
-                order.append((at, None))
-    order.extend((-1, row) for row in rows if row.chunk.id not in changed)
+        next_serial = previous.meta.next_serial
+        for at, (name, serial) in enumerate(zip(previous.ids, previous.serials, strict=True)):
+            row = fresh.pop(name.decode("ascii"), None)
+            if row is not None or kept[at]:
+                order.append(_Item(int(serial), at, row))
+    order.extend(_Item(serial, -1, row) for serial, row in enumerate(fresh.values(), next_serial))
     return order
 
 
-def _serials(
-    previous: Snapshot | None,
-    kept: npt.NDArray[np.bool_],
-    rows: Sequence[NewRow],
-    changed: Mapping[str, int],
-) -> tuple[list[int], int]:
-    """Serial numbers in the order of the rows, and the next one that is free."""
-    next_serial = 0 if previous is None else previous.meta.next_serial
-    serials: list[int] = []
-    if previous is not None:
-        stay = kept.copy()
-        stay[list(changed.values())] = True
-        serials.extend(int(value) for value in previous.serials[stay])
-    fresh = sum(row.chunk.id not in changed for row in rows)
-    serials.extend(range(next_serial, next_serial + fresh))
-    return serials, next_serial + fresh
+def _entry(previous: Snapshot | None, item: _Item) -> tuple[bytes, bytes, bytes, str]:
+    """The line, id, key and uri of a row to write."""
+    if item.row is not None:
+        chunk = item.row.chunk
+        return chunk_line(chunk), chunk.id.encode(), item.row.key.encode(), chunk.uri
+    if previous is None:
+        raise ValueError("a row can only be kept from a previous generation")
+    uri, at = previous.uris[previous.file_of_row[item.at]], item.at
+    return previous.line(at), bytes(previous.ids[at]), bytes(previous.keys[at]), uri
 
 
 def _write_vectors(
-    path: Path,
-    previous: Snapshot | None,
-    order: Sequence[tuple[int, NewRow | None]],
-    dimension: int,
+    path: Path, previous: Snapshot | None, order: Sequence[_Item], dimension: int
 ) -> None:
+    header = {"descr": "<f4", "fortran_order": False, "shape": (len(order), dimension)}
     with path.open("wb") as stream:
-        np.lib.format.write_array_header_1_0(
-            stream,
-            {"descr": "<f4", "fortran_order": False, "shape": (len(order), dimension)},
-        )
+        np.lib.format.write_array_header_1_0(stream, header)
         for start in range(0, len(order), _COPY_ROWS):
             part = order[start : start + _COPY_ROWS]
             block = np.empty((len(part), dimension), np.float32)
-            old = [at for at, row in part if row is None]
+            old = [number for number, item in enumerate(part) if item.row is None]
             if old and previous is not None:
-                block[[n for n, (_, row) in enumerate(part) if row is None]] = previous.vectors[old]
-            for number, (_, row) in enumerate(part):
-                if row is not None:
-                    block[number] = row.vector
+                block[old] = previous.vectors[[part[number].at for number in old]]
+            for number, item in enumerate(part):
+                if item.row is not None:
+                    block[number] = item.row.vector
             stream.write(block.tobytes())
 
 
@@ -242,14 +205,13 @@ def _write_lexical(
     directory: Path,
     previous: Snapshot | None,
     kept: npt.NDArray[np.bool_],
-    order: Sequence[tuple[int, NewRow | None]],
-    serials: Sequence[int],
+    order: Sequence[_Item],
 ) -> None:
     def added() -> Iterator[LexicalDocument]:
-        for serial, (_, row) in zip(serials, order, strict=True):
-            if row is not None:
-                chunk = row.chunk
-                yield LexicalDocument(serial, chunk.uri, chunk.text, heading_text(chunk))
+        for item in order:
+            if item.row is not None:
+                chunk = item.row.chunk
+                yield LexicalDocument(item.serial, chunk.uri, chunk.text, heading_text(chunk))
 
     update_lexical(
         directory,

@@ -1,10 +1,10 @@
-"""Finding the files of a space: a sorted walk that keeps out what must not be read.
+"""Find the files of a space: a sorted walk that keeps out what must not be read.
 
-Left out without a word: what ``.gitignore`` and ``.ragloomignore`` name (nested files count for their
+Skipped silently: what ``.gitignore`` and ``.ragloomignore`` name (nested files count for their
 own folder, as in git), hidden files and folders, files that no loader reads, what tools write for tools
 (lock files, ``*.min.js``), data files such as JSON of more than 100,000 bytes, and files without an ending
 that are as long or no text. A file that is named itself is read all the same, whatever its ending, if
-it is text. Left out and named: secrets, links that lead outside the roots, what is no regular file,
+it is text. Skipped and named: secrets, links that lead outside the roots, what is no regular file,
 folders that cannot be listed, and globs that match nothing.
 """
 
@@ -34,8 +34,6 @@ from ragloom.sources.screening import (
 from ragloom.text.decoding import NO_FILE, read_regular
 from ragloom.types import Source
 
-__all__ = ["Found", "Root", "lies_below", "resolve_roots", "walk"]
-
 _Rules: TypeAlias = "list[tuple[str, pathspec.GitIgnoreSpec]]"
 """Folders and what their ignore files say, outermost first."""
 
@@ -61,19 +59,19 @@ class Root:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """A file to index, with its status; or a place that was passed by, and why.
+    """A file to index, with its status; or a place that was skipped, and why.
 
     Attributes:
         source: The file, or the folder that could not be listed.
         status: Of the file; None where there is nothing to read.
         problem: Why it could not be read.
-        left_out: Why it was left out on purpose.
+        skipped: Why it is not indexed, on purpose.
     """
 
     source: Source
     status: os.stat_result | None = None
     problem: str = ""
-    left_out: str = ""
+    skipped: str = ""
 
 
 def lies_below(uri: str, found: Collection[str]) -> bool:
@@ -98,8 +96,7 @@ def resolve_roots(sources: Sequence[str], base: Path) -> list[Root]:
                 break
         path = Path(os.path.realpath(base / fixed))  # unlike resolve(), it takes a loop of links
         if not os.path.exists(path):
-            message = f"{source}: there is no such file or folder (looked for {path})"
-            raise SourceError(message)
+            raise SourceError(f"{source}: there is no such file or folder (looked for {path})")
         roots.append(Root(path=path, patterns=(pattern,) if pattern else ()))
     return roots
 
@@ -135,7 +132,7 @@ def walk(
                 seen.add(found.source.uri)
                 yield found
         for pattern in root.patterns if empty else ():
-            yield _left_out(str(root.path / pattern), chosen, "no file to index matches")
+            yield _skipped(str(root.path / pattern), chosen, "no file to index matches")
 
 
 class _Choice:
@@ -222,7 +219,7 @@ def _visit(entry: os.DirEntry[str], choice: _Choice, allowed: Sequence[Path]) ->
     """A file, or a link to a folder."""
     if _is_dir(entry):
         if not _inside(entry.path, allowed):
-            yield _left_out(entry.path, choice, "a link to outside the roots: left out")
+            yield _skipped(entry.path, choice, "a link to outside the roots")
     elif choice.walks(entry.name) or is_secret(entry.name):
         uri = choice.uri(entry.path)
         if choice.takes(uri):
@@ -236,7 +233,7 @@ def _visit(entry: os.DirEntry[str], choice: _Choice, allowed: Sequence[Path]) ->
 def _named_file(path: Path, choice: _Choice) -> Iterator[Found]:
     """A file that the user named: taken whatever is ignored, but never a secret."""
     if not {ending_of(path.name), ""} & set(choice.endings):
-        yield _left_out(str(path), choice, "no loader reads this kind of file")
+        yield _skipped(str(path), choice, "no loader reads this kind of file")
     else:
         yield from _file(str(path), choice.uri(str(path)), [path])
 
@@ -247,31 +244,31 @@ def _file(path: str, uri: str, allowed: Sequence[Path]) -> Iterator[Found]:
         yield Found(source=source, problem="its name is not valid UTF-8: rename it to index it")
         return
     if is_secret(os.path.basename(path)):
-        yield Found(source=source, left_out="looks like a secret: left out")
+        yield Found(source=source, skipped="looks like a secret")
         return
     try:
         if os.path.islink(path):
             if not os.path.exists(path):
-                yield Found(source=source, left_out="a link that leads nowhere: left out")
+                yield Found(source=source, skipped="a link that leads nowhere")
             elif not _inside(path, allowed):
-                yield Found(source=source, left_out="a link to outside the roots: left out")
+                yield Found(source=source, skipped="a link to outside the roots")
             return  # inside, it is indexed under its own name
         status = os.stat(path)
     except OSError as error:
         yield Found(source=source, problem=f"cannot be read: {error.strerror}")
         return
     if not stat.S_ISREG(status.st_mode):
-        yield Found(source=source, left_out=f"{NO_FILE}: left out")
+        yield Found(source=source, skipped=f"{NO_FILE}")
         return
     if not ending_of(path) and holds_a_key(_head(path)):
-        yield Found(source=source, left_out="looks like a secret: left out")
+        yield Found(source=source, skipped="looks like a secret")
         return
     modified = status.st_mtime_ns / 1e9
     yield Found(source=Source(uri=uri, path=Path(path), modified=modified), status=status)
 
 
 def _is_worth_reading(path: Path, size: int) -> bool:
-    """Whether a regular file that was come across, not named, holds what people read."""
+    """Whether a regular file that the walk found, not named, holds what people read."""
     if not is_data(path.name):
         return True
     return size <= LARGEST_DATA and (ending_of(path) != "" or is_text(_head(path)))
@@ -295,8 +292,8 @@ def _is_unicode(name: str) -> bool:
     return True
 
 
-def _left_out(path: str, choice: _Choice, why: str) -> Found:
-    return Found(source=Source(uri=choice.uri(path), path=Path(path)), left_out=why)
+def _skipped(path: str, choice: _Choice, why: str) -> Found:
+    return Found(source=Source(uri=choice.uri(path), path=Path(path)), skipped=why)
 
 
 def _is_dir(entry: os.DirEntry[str]) -> bool:

@@ -1,4 +1,4 @@
-"""From the bytes of one file to its chunks; whatever a plugin's part raises concerns that file only."""
+"""From the bytes of one file to its chunks; an error of a plugin concerns that file only."""
 
 from __future__ import annotations
 
@@ -22,8 +22,6 @@ from ragloom.sources.screening import ending_of
 from ragloom.text.chunks import make_chunks
 from ragloom.types import Chunk, Document, Source
 
-__all__ = ["chunker_for", "content_hash", "cut_document", "load_document", "loader_for"]
-
 
 def content_hash(content: bytes) -> str:
     """SHA-256 in hex."""
@@ -33,27 +31,17 @@ def content_hash(content: bytes) -> str:
 def loader_for(path: str | Path, loaders: Mapping[str, Loader]) -> Loader:
     """The loader of a file: that of its ending, or else that of files without one, which reads any text.
 
-    Args:
-        path: The file.
-        loaders: By ending, as :attr:`ragloom.Loader.suffixes` has them.
-
     Raises:
         SourceError: There is neither.
     """
     loader = loaders.get(ending_of(path)) or loaders.get("")
     if loader is None:
-        message = f"{path}: no loader reads this kind of file"
-        raise SourceError(message)
+        raise SourceError(f"{path}: no loader reads this kind of file")
     return loader
 
 
 def chunker_for(path: str | Path, chunkers: Mapping[str, Chunker]) -> Chunker:
-    """The chunker of a file: that of its ending, or else that of files that any text loader reads.
-
-    Args:
-        path: The file.
-        chunkers: By ending, as :attr:`ragloom.components.Components.chunkers` has them.
-    """
+    """The chunker of a file; ``chunkers`` as in :attr:`ragloom.components.Components.chunkers`."""
     return chunkers.get(ending_of(path)) or chunkers[""]
 
 
@@ -77,7 +65,7 @@ def load_document(source: Source, content: bytes, loader: Loader) -> Document:
         return document
 
 
-def cut_document(document: Document, chunker: Chunker, embedder: Embedder) -> list[Chunk]:
+def split_document(document: Document, chunker: Chunker, embedder: Embedder) -> list[Chunk]:
     """The chunks of a document, for the limit and in the tokens of ``embedder``.
 
     Raises:
@@ -91,12 +79,9 @@ def cut_document(document: Document, chunker: Chunker, embedder: Embedder) -> li
 
 @contextmanager
 def _reading_with(part: Loader | Chunker) -> Iterator[None]:
-    """Whatever a plugin's part raises over one file, as an error of that file.
+    """Raise any error of a plugin over one file as a SourceError that names the component.
 
-    What settings or the model are to blame for concerns every file, and passes.
-
-    Raises:
-        SourceError: It names the part where the fault is the part's own.
+    Errors of settings, model or store concern every file, and pass.
     """
     try:
         yield

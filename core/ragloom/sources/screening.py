@@ -6,16 +6,6 @@ import codecs
 import os
 import re
 
-__all__ = [
-    "LARGEST_DATA",
-    "ending_of",
-    "holds_a_key",
-    "is_data",
-    "is_generated",
-    "is_secret",
-    "is_text",
-]
-
 LARGEST_DATA = 100_000
 """Bytes of a data file up to which people write it for people; longer ones are mostly programs' own."""
 

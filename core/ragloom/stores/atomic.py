@@ -7,8 +7,6 @@ import time
 from pathlib import Path
 from threading import get_ident
 
-__all__ = ["quarantine", "replace_file"]
-
 
 def replace_file(path: Path, text: str) -> None:
     """Write ``text`` in UTF-8, so that whoever reads sees the old content or the new one whole.

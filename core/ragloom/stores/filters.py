@@ -28,8 +28,6 @@ from typing import Any, Final, cast, get_args
 from ragloom.errors import ConfigError
 from ragloom.types import Condition, Json, Metadata, Operator
 
-__all__ = ["MISSING", "check_condition", "look_up", "matches", "parse_condition", "passes"]
-
 PATH: Final = "path"
 
 FORMS: Final = (
@@ -69,8 +67,7 @@ def parse_condition(text: str) -> Condition:
         return Condition(field=PATH, operator="under", value=_unquote(under["value"].strip()))
     test = _TEST.fullmatch(text)
     if test is None:
-        msg = f"cannot read the condition {text!r}: write {FORMS}"
-        raise ConfigError(msg)
+        raise ConfigError(f"cannot read the condition {text!r}: write {FORMS}")
     name, sign, value = test["field"], test["operator"], _unquote(test["value"].strip())
     if sign == "==":
         sign = "="
@@ -101,8 +98,7 @@ def check_condition(condition: Condition) -> Condition:
         ConfigError: It is not.
     """
     if condition.operator not in _OPERATORS:
-        msg = f"unknown operator {condition.operator!r} in a condition: write {FORMS}"
-        raise ConfigError(msg)
+        raise ConfigError(f"unknown operator {condition.operator!r} in a condition: write {FORMS}")
     return condition
 
 

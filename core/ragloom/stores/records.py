@@ -18,16 +18,6 @@ from ragloom.protocols import Embeddings
 from ragloom.stores.filters import matches
 from ragloom.types import Chunk, Condition, Json, Lines, Span
 
-__all__ = [
-    "check_records",
-    "chunk_from_record",
-    "chunk_to_record",
-    "cosines",
-    "dump_json",
-    "nearest",
-    "search_exactly",
-]
-
 _MATRIX: Final = 2
 
 
@@ -45,20 +35,17 @@ def check_records(chunks: Sequence[Chunk], vectors: object, *, dimension: int) -
     """
     if not isinstance(vectors, np.ndarray) or vectors.dtype != np.float32:
         kind = getattr(vectors, "dtype", type(vectors).__name__)
-        msg = f"vectors must be a float32 array, not {kind}: nothing was written"
-        raise StoreError(msg)
+        raise StoreError(f"vectors must be a float32 array, not {kind}: nothing was written")
     if vectors.ndim != _MATRIX or len(vectors) != len(chunks):
-        msg = (
+        raise StoreError(
             f"{len(chunks)} chunks need vectors of shape ({len(chunks)}, {dimension}), "
             f"not {vectors.shape}: nothing was written"
         )
-        raise StoreError(msg)
     if len(chunks) and vectors.shape[1] != dimension:
-        msg = (
+        raise StoreError(
             f"the index holds vectors of {dimension} numbers, not {vectors.shape[1]}: nothing was "
             "written; index again after a change of the embedding model"
         )
-        raise StoreError(msg)
     finite = np.isfinite(vectors).all(axis=1)
     if not finite.all():
         chunk = chunks[int(np.argmin(finite))]
@@ -71,11 +58,10 @@ def check_records(chunks: Sequence[Chunk], vectors: object, *, dimension: int) -
             dump_json(chunk.metadata).encode()
             dump_json([*chunk.headings, chunk.context]).encode()
         except (TypeError, ValueError, RecursionError) as error:
-            msg = (
+            raise StoreError(
                 f"chunk {chunk.id} of {chunk.uri!a} cannot be written as UTF-8 and JSON "
                 f"({error}): nothing was written"
-            )
-            raise StoreError(msg) from error
+            ) from error
 
 
 def dump_json(value: Json) -> str:
@@ -95,13 +81,11 @@ def _plain(value: object) -> object:
     if isinstance(value, Mapping):
         for key in value:
             if not isinstance(key, str):
-                msg = f"the key {key!r} is not a string"
-                raise TypeError(msg)
+                raise TypeError(f"the key {key!r} is not a string")
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray | memoryview):
         return [_plain(item) for item in value]
-    msg = f"{type(value).__name__} is not JSON"
-    raise TypeError(msg)
+    raise TypeError(f"{type(value).__name__} is not JSON")
 
 
 def chunk_to_record(chunk: Chunk) -> dict[str, Json]:

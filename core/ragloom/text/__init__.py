@@ -1,8 +1,9 @@
-"""The kit for loaders and chunkers: decoding, front matter, splitting, sentences and token counts."""
+"""The kit for loaders and chunkers: decoding, front matter, JSON, splitting, sentences, token counts."""
 
 from ragloom.text.chunks import embedded_text, join_context, line_starts, make_chunks
 from ragloom.text.decoding import Decoded, decode, read_document, read_regular
 from ragloom.text.front_matter import FrontMatter, FrontMatterError, split_front_matter
+from ragloom.text.parsing import parse_json
 from ragloom.text.sentences import sentence_starts
 from ragloom.text.splitting import (
     Atom,
@@ -35,6 +36,7 @@ __all__ = [
     "line_starts",
     "line_starts_within",
     "make_chunks",
+    "parse_json",
     "read_document",
     "read_regular",
     "sentence_starts",

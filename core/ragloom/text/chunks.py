@@ -15,8 +15,6 @@ from ragloom.errors import PluginError
 from ragloom.protocols import TokenCounter
 from ragloom.types import Chunk, Document, Lines, Piece, Span
 
-__all__ = ["byte_offsets", "embedded_text", "join_context", "line_starts", "make_chunks"]
-
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
@@ -57,7 +55,7 @@ def make_chunks(document: Document, pieces: Iterable[Piece], counter: TokenCount
     """Turn what a chunker said into chunks.
 
     Args:
-        document: What was cut.
+        document: What was split.
         pieces: In order of their start; spans count in ``document.text``.
         counter: The embedder's tokenizer; ``Chunk.tokens`` counts context and text together.
 
@@ -105,7 +103,7 @@ def _check(document: Document, pieces: Sequence[Piece]) -> None:
         start, end = piece.span
         if not previous <= start < end <= length:
             raise PluginError(
-                f"the chunker cut {document.uri} at {start} to {end}, which is empty, out of order "
+                f"the chunker split {document.uri} at {start} to {end}, which is empty, out of order "
                 f"or outside its {length} characters: a fault of the chunker's plugin"
             )
         previous = start

@@ -17,8 +17,6 @@ from pathlib import Path
 from ragloom.errors import MissingDependencyError, SourceError
 from ragloom.types import Document, Source
 
-__all__ = ["Decoded", "decode", "read_document", "read_regular"]
-
 NO_FILE = "not a regular file"
 
 _BOMS = (  # UTF-32 first: its little-endian mark begins with that of UTF-16.
@@ -157,10 +155,9 @@ def _refuse_binary(content: bytes) -> None:
     controls = len(head) - len(head.translate(None, _BINARY))
     too_many = controls > max(len(head) * _BINARY_SHARE, _BINARY_LEAST)
     if too_many and _unmarked_utf16(content) is None:
-        message = (
+        raise SourceError(
             f"binary content: {controls} of its first {len(head)} bytes are control characters"
         )
-        raise SourceError(message)
 
 
 def _unmarked_utf16(content: bytes) -> str | None:

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["sentence_starts"]
-
 _CLOSERS = r"[\"'”’»›\)\]\}」』】）］｝〉》*_`]*+"
 _STRONG = "[!?‼⁇⁈⁉؟۔।॥።៕។။։]"
 _CANDIDATE = re.compile(

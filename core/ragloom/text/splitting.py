@@ -1,4 +1,4 @@
-"""Cutting what is too long: at the best boundary that fits, and always somewhere.
+"""Split what is too long: at the best boundary that fits, and always somewhere.
 
 Chunkers share these; a boundary function takes ``(text, start, end)`` and returns the offsets inside
 that range at which a new unit begins, ascending and without ``start``.
@@ -16,19 +16,6 @@ from typing import TypeAlias
 from ragloom.protocols import TokenCounter
 from ragloom.text.sentences import sentence_starts
 from ragloom.types import Span
-
-__all__ = [
-    "Atom",
-    "Boundaries",
-    "Budget",
-    "between_words",
-    "blank_line_starts",
-    "line_starts_within",
-    "sentence_starts_within",
-    "split_to_fit",
-    "stripped",
-    "tile",
-]
 
 Boundaries: TypeAlias = Callable[[str, int, int], list[int]]
 
@@ -82,7 +69,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """A stretch of text that is not cut further, and its tokens."""
+    """A stretch of text that is not split further, and its tokens."""
 
     start: int
     end: int
@@ -123,9 +110,9 @@ def stripped(text: str, start: int, end: int) -> Span | None:
 def split_to_fit(
     text: str, start: int, end: int, *, budget: Budget, boundaries: Sequence[Boundaries]
 ) -> list[Atom]:
-    """Cut a range into atoms that each fit the budget, coarse boundaries first.
+    """Split a range into atoms that each fit the budget, coarse boundaries first.
 
-    A range that fits stays whole. One that does not is cut at the first of ``boundaries``, and what is
+    A range that fits stays whole. One that does not is split at the first of ``boundaries``, and what is
     still too long at the next; after the last, between words, and inside words where there is no other
     way. The atoms cover the range without a gap.
     """
@@ -153,16 +140,16 @@ def sentence_starts_within(text: str, start: int, end: int) -> list[int]:
 
 
 def _split_words(text: str, start: int, end: int, budget: Budget) -> list[Atom]:
-    """Cut a range without usable boundaries between words, or inside a word longer than the budget."""
+    """Split a range without usable boundaries between words, or inside a word longer than the budget."""
     atoms: list[Atom] = []
     while end - start > _AT_ONCE:
         stop = between_words(text, start + _AT_ONCE - _SEAM, start + _AT_ONCE)
-        atoms += _cut_words(text, start, stop, budget)
+        atoms += _split_line(text, start, stop, budget)
         start = stop
-    return atoms + _cut_words(text, start, end, budget)
+    return atoms + _split_line(text, start, end, budget)
 
 
-def _cut_words(text: str, start: int, end: int, budget: Budget) -> list[Atom]:
+def _split_line(text: str, start: int, end: int, budget: Budget) -> list[Atom]:
     part = text[start:end]
     token_starts = [token[0] for token in budget.counter.spans(part)]
     limit = max(budget.tokens, 1)

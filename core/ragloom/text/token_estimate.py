@@ -1,6 +1,6 @@
 """Estimating how many tokens a text is, for want of the vocabulary.
 
-The estimate cuts a text as OpenAI's ``cl100k_base`` does before it merges bytes, then sums what such
+The estimate splits a text as OpenAI's ``cl100k_base`` does before it merges bytes, then sums what such
 a piece costs on average: a common word one token, an unknown word more the longer it is, and more
 again in a text of mostly unknown words, which is how other languages than English show. The tables
 were fitted by linear programming to 27 collections in 13 languages, so that no collection is counted
@@ -18,8 +18,6 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import pairwise
 from typing import NamedTuple
-
-__all__ = ["estimate", "estimated_spans"]
 
 _PIECE = re.compile(
     r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\w]?[^\W\d_]+|_[^\W\d_]+|\d{1,3}| ?(?:[^\s\w]|_)+[\r\n]*"

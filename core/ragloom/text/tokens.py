@@ -18,14 +18,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ragloom.config.spelling import unknown
 from ragloom.errors import ConfigError, MissingDependencyError, ModelError
 from ragloom.protocols import TokenCounter
 from ragloom.text.token_estimate import estimate, estimated_spans
 
 if TYPE_CHECKING:
     from tiktoken import Encoding
-
-__all__ = ["COUNTERS", "counter"]
 
 COUNTERS = ("auto", "cl100k_base", "o200k_base", "approximate")
 """The names that :func:`counter` knows."""
@@ -38,7 +37,7 @@ class _Vocabulary:
     Attributes:
         url: Where it was published; its SHA-1 is the file's name in a tiktoken cache.
         sha256: Of the file.
-        pattern: What a text is cut into before bytes are merged.
+        pattern: Matches the pieces of a text whose bytes are merged.
     """
 
     url: str
@@ -81,7 +80,7 @@ def counter(name: str = "auto") -> TokenCounter:
         ModelError: No file holds the vocabulary. Not for ``auto``.
     """
     if name not in COUNTERS:
-        raise ConfigError(f"no token counter {name!r}; there are {', '.join(COUNTERS)}")
+        raise ConfigError(unknown("token counter", name, COUNTERS))
     if name == "approximate":
         return ApproximateCounter()
     if name != "auto":

@@ -128,7 +128,7 @@ class KnowledgeBase:
                     f"{NAME}.sources of {CONFIG_NAME}"
                 )
             self._require_parts()
-            if not may_empty and all(found.left_out for found in self.space.walk()):
+            if not may_empty and all(found.skipped for found in self.space.walk()):
                 folders = ", ".join(self.settings.sources)
                 raise SourceError(
                     f"{folders}: there is no Markdown file; the knowledge base stays as it is"

@@ -49,7 +49,7 @@ def lint(library: TemplateLibrary) -> list[Finding]:
     for found in library.space.walk():
         uri = found.source.uri
         if found.status is None:
-            problem = found.problem or found.left_out
+            problem = found.problem or found.skipped
             findings.append(Finding(path=uri, line=1, severity="error", problem=problem))
             continue
         path = PurePosixPath(found.source.path.as_posix())

@@ -73,7 +73,7 @@ def test_a_format_that_writes_no_requests_is_wrong_usage(run):
     ("arguments", "message"),
     [
         (("--format", "markdwn"), "did you mean 'markdown'"),
-        (("--counter", "gpt"), "no token counter 'gpt'; there are auto,"),
+        (("--counter", "gpt"), "unknown token counter 'gpt' (available: auto,"),
     ],
 )
 def test_unknown_names_are_one_line(run, arguments, message):

@@ -162,7 +162,7 @@ def test_a_collection_that_is_not_one_is_named_with_its_line(
 
 def test_a_split_that_is_not_there_names_those_that_are(run, collection):
     result = run("eval", "notes", "--split", "dev")
-    assert "there is no such split; there are: test" in result.stderr
+    assert "unknown split 'dev' (available: test)" in result.stderr
 
 
 def test_calibrate_keeps_off_topic_questions_out_until_it_is_reset(run, workspace):

@@ -209,7 +209,7 @@ def test_a_damaged_snapshot_is_named_and_made_again(run, workspace):
     (space / "gen-000003" / "files.json").write_text("[")
     result = run("index", "docs", "--json")
     assert (0, total) == (result.exit_code, json.loads(result.stdout)["chunks"]["reused"])
-    assert "kept as" in result.stderr
+    assert "quarantined as" in result.stderr
     assert 2 == len(list(space.glob("gen-*.damaged-*")))
 
 

@@ -128,7 +128,7 @@ def test_a_bad_option_is_one_line_with_what_is_legal(run, arguments, legal):
 def test_an_unknown_part_names_those_there_are(run, part, there):
     result = run("search", "x", "docs", f"--{part}", "zzz")
     assert 1 == result.exit_code
-    assert f"no {part} is called 'zzz'" in result.stderr
+    assert f"unknown {part} 'zzz'" in result.stderr
     assert there.split(", ")[0] in result.stderr
 
 
@@ -256,7 +256,7 @@ def test_a_reranker_is_named_where_it_is_wanted(run, workspace, cross_encoder, m
             "no-such-folder",
             "error: RAGLOOM_RERANKER_MODEL: model 'no-such-folder': no such folder",
         ),
-        ("onyx", None, "error: --reranker: no reranker is called 'onyx'; did you mean 'onnx'?"),
+        ("onyx", None, "error: --reranker: unknown reranker 'onyx'; did you mean 'onnx'?"),
     ],
 )
 def test_a_reranker_that_cannot_be_had_is_one_line(run, name, model, error, monkeypatch):

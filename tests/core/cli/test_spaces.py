@@ -127,11 +127,11 @@ def test_the_same_paths_may_hold_nothing_any_more(run, workspace):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("search", "x", "--chunker", "headin"), "--chunker: no chunker is called 'headin'"),
-        (("search", "x", "--store", "sqlit"), "--store: no store is called 'sqlit'"),
-        (("index", "--embedder", "onx"), "--embedder: no embedder is called 'onx'"),
+        (("search", "x", "--chunker", "headin"), "--chunker: unknown chunker 'headin'"),
+        (("search", "x", "--store", "sqlit"), "--store: unknown store 'sqlit'"),
+        (("index", "--embedder", "onx"), "--embedder: unknown embedder 'onx'"),
         (("search", "x", "--reranker", "onnx"), "--reranker: reranker 'onnx': option 'model' is"),
-        (("context", "x", "--format", "txt"), "--format: no formatter is called 'txt'"),
+        (("context", "x", "--format", "txt"), "--format: unknown formatter 'txt'"),
     ],
 )
 def test_a_part_that_an_option_names_wrongly_is_blamed_on_the_option(run, arguments, message):

@@ -56,12 +56,15 @@ def test_the_file_a_space_and_the_environment_override_in_this_order(tmp_path: P
         ("top_k: true\n", "expected a whole number from 1, found True"),
         ("min_relevance: 1.5\n", "expected a number from 0 to 1, found 1.5"),
         ("rerank_depth: 0\n", "expected a whole number from 1, found 0"),
-        ("reranker: {model: x}\n", "expected a part's name, or a mapping with 'name'"),
+        ("reranker: {model: x}\n", "expected a component's name, or a mapping with 'name'"),
         ("\nexclude: [a.md, '!']\n", "ragloom.yaml:2: exclude: expected a list of patterns"),
         ("include: '[z-a].md'\n", "include: expected a list of patterns as .gitignore has them"),
-        ("mode: fuzzy\n", "expected one of hybrid, rrf, dense, lexical, found 'fuzzy'"),
-        ("sources: {a: b}\n", "expected a list of strings"),
-        ("store: {path: x}\n", "expected a part's name, or a mapping with 'name'"),
+        (
+            "mode: fuzzy\n",
+            "mode: expected one of 'hybrid', 'rrf', 'dense', 'lexical', found 'fuzzy'",
+        ),
+        ("sources: {a: b}\n", "sources: expected a list of str, found"),
+        ("store: {path: x}\n", "expected a component's name, or a mapping with 'name'"),
         ("spaces:\n  a/b: {}\n", "ragloom.yaml:2: 'a/b' cannot name a space"),
         ("spaces:\n  docs: [x]\n", "ragloom.yaml:2: spaces.docs: expected a mapping"),
         ("spaces:\n  docs:\n    storr: x\n", "ragloom.yaml:3: unknown setting 'storr'"),
@@ -108,7 +111,9 @@ def test_the_options_of_a_reranker_may_come_before_its_name(tmp_path: Path) -> N
 
 
 def test_a_wrong_variable_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="RAGLOOM_TOP_K='x': expected a whole number from 1"):
+    with pytest.raises(
+        ConfigError, match="RAGLOOM_TOP_K: top_k: expected a whole number from 1, found 'x'"
+    ):
         load_settings(tmp_path, environment={"RAGLOOM_TOP_K": "x"})
 
 
@@ -142,7 +147,7 @@ def test_a_path_of_no_user_is_refused(tmp_path: Path, value: str) -> None:
             "chunkers",
             "ragloom.yaml:4: chunker 'sentence': unknown option 'overlp'; did you mean 'overlap'?",
         ),
-        ("\nstore: sqlit", "store", "ragloom.yaml:2: no store is called 'sqlit'; did you mean"),
+        ("\nstore: sqlit", "store", "ragloom.yaml:2: unknown store 'sqlit'; did you mean"),
         (
             "embedder:\n  threads: -1\n  name: onnx",
             "embedder",
@@ -159,8 +164,8 @@ def test_a_path_of_no_user_is_refused(tmp_path: Path, value: str) -> None:
             "ragloom.yaml:1: reranker 'onnx': option 'model' is missing",
         ),
         ("formatter: {name: text, x: 1}", "formatter", "ragloom.yaml:1: formatter 'text': unknown"),
-        ("chunkers:\n  md: headng", "chunkers", "ragloom.yaml:2: no chunker is called 'headng'"),
-        ("loaders:\n  md: markdwn", "loaders", "ragloom.yaml:2: no loader is called 'markdwn'"),
+        ("chunkers:\n  md: headng", "chunkers", "ragloom.yaml:2: unknown chunker 'headng'"),
+        ("loaders:\n  md: markdwn", "loaders", "ragloom.yaml:2: unknown loader 'markdwn'"),
         (
             "spaces:\n  default:\n    chunker: {name: heading}\nchunker: heading",
             "chunkers",
@@ -169,7 +174,7 @@ def test_a_path_of_no_user_is_refused(tmp_path: Path, value: str) -> None:
         (
             "chunker: {name: heading, levels: x}",
             "chunkers",
-            "RAGLOOM_CHUNKER: no chunker is called 'headin'; did you mean 'heading'?",
+            "RAGLOOM_CHUNKER: unknown chunker 'headin'; did you mean 'heading'?",
         ),
     ],
 )

@@ -66,5 +66,5 @@ def test_what_is_wrong_is_named_by_file_and_line(folder, name, text, message):
 
 
 def test_an_unknown_split_names_those_that_there_are(folder):
-    with pytest.raises(SourceError, match="no such split; there are: test"):
+    with pytest.raises(SourceError, match=r"unknown split 'dev' \(available: test\)"):
         read_collection(folder, split="dev")

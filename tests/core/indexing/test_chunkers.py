@@ -159,9 +159,9 @@ def test_an_ending_that_no_loader_reads_has_a_chunker_where_it_is_named(make, tm
 
 
 def test_a_chunker_that_nobody_provides_is_named_with_who_wants_it(make, page) -> None:
-    with pytest.raises(PluginError, match=r"ragloom\.yaml:3: no chunker is called 'whol'"):
+    with pytest.raises(PluginError, match=r"ragloom\.yaml:3: unknown chunker 'whol'"):
         make("chunkers: {.wiki: whol}").index()
-    with pytest.raises(PluginError, match=r"the loader of \.wiki: no chunker is called 'whol'"):
+    with pytest.raises(PluginError, match=r"the loader of \.wiki: unknown chunker 'whol'"):
         make(loader=Wiki("whol")).index()
 
 

@@ -335,7 +335,7 @@ def test_a_file_that_becomes_a_pipe_is_gone_and_not_waited_for(
     report = space.index()
     assert (report.removed, report.warnings) == (
         ("a.md",),
-        ("a.md: not a regular file: left out",),
+        ("a.md: not a regular file",),
     )
 
 

@@ -331,7 +331,7 @@ def test_what_becomes_of_a_damaged_store_is_said_in_one_line(
     (message,) = caplog.messages
     (aside,) = indexed.glob("store.damaged-*")
     assert message.endswith(
-        f"store.sqlite3 is damaged: file is not a database; kept as {aside} and written anew"
+        f"store.sqlite3 is damaged: file is not a database; quarantined as {aside} and rebuilt"
     )
     assert "repair" not in message
 

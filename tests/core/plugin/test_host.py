@@ -312,7 +312,9 @@ def test_failure_6_an_argument_overrides_the_environment(install, monkeypatch):
 def test_disabling_what_is_not_there_is_a_warning(caplog):
     PluginHost.discover(disabled={"onxx"})
 
-    assert warnings_of(caplog, "onxx") == ["no plugin is called 'onxx'; did you mean 'onnx'?"]
+    assert warnings_of(caplog, "onxx") == [
+        "RAGLOOM_DISABLED_PLUGINS: unknown plugin 'onxx'; did you mean 'onnx'?"
+    ]
 
 
 def test_a_failed_plugin_leaves_no_hook_behind(install):
@@ -414,7 +416,7 @@ def test_an_unknown_name_gets_the_nearest_one(make_plugin):
 
     with pytest.raises(PluginError) as raised:
         host.embedder("hasing")
-    assert str(raised.value) == "no embedder is called 'hasing'; did you mean 'hashing'?"
+    assert str(raised.value) == "unknown embedder 'hasing'; did you mean 'hashing'?"
 
 
 def test_an_unknown_name_gets_what_there_is(make_plugin):
@@ -422,8 +424,8 @@ def test_an_unknown_name_gets_what_there_is(make_plugin):
 
     with pytest.raises(PluginError) as raised:
         host.embedder("onnx")
-    assert str(raised.value) == "no embedder is called 'onnx'; there are: hashing"
-    with pytest.raises(PluginError, match="there are no stores"):
+    assert str(raised.value) == "unknown embedder 'onnx' (available: hashing)"
+    with pytest.raises(PluginError, match="available: none"):
         host.store("milvus")
 
 
@@ -556,12 +558,10 @@ def test_loaders_leave_out_what_cannot_be_made(make_plugin, caplog):
     )
 
     assert list(host.loaders()) == ["a", "zip"]
-    assert [line.partition(":")[0] for line in warnings_of(caplog)] == [
-        "the loader 'bad' is left out"
-    ]
+    assert [line.partition(":")[0] for line in warnings_of(caplog)] == ["loader 'bad' skipped"]
     with pytest.raises(MissingDependencyError):
         host.loaders({"pdf": {}})
-    with pytest.raises(PluginError, match="no loader is called 'none'"):
+    with pytest.raises(PluginError, match="unknown loader 'none'"):
         host.loaders({"none": {}})
 
 

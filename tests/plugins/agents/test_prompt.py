@@ -184,7 +184,7 @@ def test_a_file_that_cannot_be_read_is_named(write, open_agents, project):
     left_out = open_agents().prompt("a").left_out
 
     assert [(item.path, item.reason) for item in left_out] == [
-        ("docs/gone.md", "a link that leads nowhere: left out")
+        ("docs/gone.md", "a link that leads nowhere")
     ]
 
 

@@ -51,5 +51,5 @@ def test_an_own_option_of_the_wrong_type_is_still_refused(host):
 
 @pytest.mark.parametrize("name", ["hashing:x", "none:x", "family:", ":x"])
 def test_other_names_with_a_colon_are_unknown(host, name):
-    with pytest.raises(PluginError, match="no embedder is called"):
+    with pytest.raises(PluginError, match="unknown embedder"):
         host.embedder(name)
