@@ -23,8 +23,6 @@ from ragloom.types import Json
 if TYPE_CHECKING:
     from yaml import MappingNode, Node, SafeLoader
 
-__all__ = ["FrontMatter", "FrontMatterError", "split_front_matter"]
-
 _END = r"[ \t]*(?:\r\n|\n|\r|\Z)"
 _OPEN = re.compile(rf"---{_END}")
 _CLOSE = re.compile(rf"(?:(?<=\n)|(?<=\r))(?:---|\.\.\.){_END}")

@@ -24,8 +24,6 @@ from ragloom_agents.prompt import SystemPrompt, preloaded, with_hint
 from ragloom_agents.settings import AgentsSettings, Strategy
 from ragloom_agents.tool import RagSearch
 
-__all__ = ["Agents"]
-
 _LOG = logging.getLogger("ragloom")
 
 

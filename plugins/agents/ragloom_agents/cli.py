@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from ragloom_agents.agents import Agents
     from ragloom_agents.settings import AgentsSettings
 
-__all__ = ["agents"]
-
 _LOG = logging.getLogger("ragloom")
 _NONE = "no agents: neither agents.yaml nor ragloom.yaml names any"
 _NO_TOOL = "no agent has the tool rag_search: name those that are to be indexed"

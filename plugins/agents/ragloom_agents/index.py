@@ -9,8 +9,6 @@ from ragloom import IndexReport, NotIndexedError, Progress, SearchResult, Source
 from ragloom_agents.settings import AgentsSettings
 from ragloom_agents.spaces import AgentSpaces
 
-__all__ = ["AgentIndex"]
-
 _LOG = logging.getLogger("ragloom")
 
 

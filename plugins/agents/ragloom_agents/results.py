@@ -9,8 +9,6 @@ from pathlib import Path
 from ragloom import Context, Hit
 from ragloom.context import citation_of
 
-__all__ = ["NOTHING_FOUND", "ResultsFormatter", "context_of", "printable"]
-
 NOTHING_FOUND = "No relevant documentation found for your query."
 
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")

@@ -10,17 +10,6 @@ from typing import Literal, TypeAlias
 from ragloom import ConfigError
 from ragloom.config import did_you_mean, user_path
 
-__all__ = [
-    "SECTIONS",
-    "AgentDefaults",
-    "AgentSettings",
-    "AgentsSettings",
-    "DocsSettings",
-    "RagSettings",
-    "Strategy",
-    "ToolsSettings",
-]
-
 Strategy: TypeAlias = Literal["preload", "rag"]
 
 

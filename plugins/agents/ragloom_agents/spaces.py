@@ -17,8 +17,6 @@ from ragloom import ConfigError, Embedder, Space, Workspace
 from ragloom.config import Component, SpaceSettings, user_path
 from ragloom_agents.settings import AgentSettings, AgentsSettings
 
-__all__ = ["AgentSpaces", "named_spaces", "space_name", "store_place"]
-
 _PLAIN = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,58}[a-z0-9_-])?")
 
 

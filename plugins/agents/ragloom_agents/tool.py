@@ -13,8 +13,6 @@ from ragloom import Json, RagloomError, SearchResult
 from ragloom_agents.index import AgentIndex
 from ragloom_agents.results import ResultsFormatter, context_of
 
-__all__ = ["HINT", "RagSearch", "ToolError", "ToolResult"]
-
 HINT = (
     "You have a tool, rag_search, that searches the documentation. Before you answer anything that the "
     "documentation may cover, call it with a short question or with key words, and call it again in "

@@ -9,8 +9,6 @@ from ragloom import Progress
 from ragloom_knowledge.capturing import new_lesson
 from ragloom_knowledge.types import Captured, Lesson
 
-__all__ = ["Captures"]
-
 
 class Captures(ABC):
     """Stages what was learnt through :meth:`capture_all`."""

@@ -19,8 +19,6 @@ from ragloom_knowledge.types import (
     LessonError,
 )
 
-__all__ = ["lesson_from_json", "new_lesson", "now", "storable"]
-
 _REQUIRED: Final[Mapping[Kind, tuple[str, ...]]] = {
     "failure_solution": ("failure_description",),
     "gate_rejection": ("gate_type", "human_feedback", "revision_approach"),

@@ -17,8 +17,6 @@ from ragloom_knowledge.schema import checkpoints, learnt_again, lessons, metadat
 from ragloom_knowledge.signature import same_advice, stable_id
 from ragloom_knowledge.types import Captured, CheckpointKind, Lesson, LessonError
 
-__all__ = ["LessonTable"]
-
 _AT_ONCE: Final = 500  # ids in one statement; SQLite takes 32,766 variables, older ones 999
 _ATTEMPTS: Final = 5
 _MAKING_TABLES: Final = 0x7261676C6F6F6D  # a lock's number, as no other program has it

@@ -19,8 +19,6 @@ from ragloom_knowledge.reporting import reported
 from ragloom_knowledge.signature import stable_id
 from ragloom_knowledge.types import KINDS, Lesson, LessonError
 
-__all__ = ["exported_text", "parse_exported", "read_export", "write_export"]
-
 _GREATEST: Final = 1_000_000_000  # count in a file; the databases hold twice as many
 _NUMBER: Final = re.compile("[0-9]{1,10}")
 

@@ -10,8 +10,6 @@ from typing import Final
 from ragloom import Json
 from ragloom_knowledge.types import Lesson
 
-__all__ = ["file_name", "indexed_text", "with_front_matter", "write_atomically"]
-
 ENDING: Final = ".md"
 _FILTERED: Final = ("id", "kind", "project", "agent_type", "task_type", "technology")
 _TITLES: Final = {

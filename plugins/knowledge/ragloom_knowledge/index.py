@@ -21,8 +21,6 @@ from ragloom_knowledge.types import (
     wilson_lower_bound,
 )
 
-__all__ = ["LessonIndex", "named_files"]
-
 _LOG: Final = logging.getLogger("ragloom")
 _CHUNKS: Final = 4  # of one lesson, that may stand before another one's
 _REMOVED: Final = "the lessons that were found have been removed since the last checkpoint"

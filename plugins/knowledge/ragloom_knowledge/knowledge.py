@@ -42,8 +42,6 @@ from ragloom_knowledge.types import (
 if TYPE_CHECKING:
     from ragloom_knowledge.database import LessonTable
 
-__all__ = ["KnowledgeBase"]
-
 _LOG: Final = logging.getLogger("ragloom")
 _ENTERING: Final = 5  # lessons of a failure that are ranked, as Decision 68 has it
 

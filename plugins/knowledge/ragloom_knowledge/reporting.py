@@ -7,8 +7,6 @@ from typing import TypeVar
 
 from ragloom import Progress
 
-__all__ = ["reported"]
-
 Item = TypeVar("Item")
 
 

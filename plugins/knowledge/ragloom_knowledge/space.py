@@ -10,8 +10,6 @@ from ragloom import ConfigError, Space, Workspace
 from ragloom.config import Component, SpaceSettings
 from ragloom_knowledge.settings import KnowledgeSettings
 
-__all__ = ["knowledge_space", "named_spaces"]
-
 NAME: Final = "knowledge"
 
 

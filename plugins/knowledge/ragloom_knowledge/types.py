@@ -10,25 +10,6 @@ from typing import Final, Literal, Self, TypeAlias, get_args
 
 from ragloom import RagloomError
 
-__all__ = [
-    "CHECKPOINTS",
-    "FIELDS_OF_KIND",
-    "KINDS",
-    "LONGEST",
-    "Captured",
-    "Checkpoint",
-    "CheckpointKind",
-    "Kind",
-    "Lesson",
-    "LessonError",
-    "Pattern",
-    "Patterns",
-    "Pruned",
-    "Task",
-    "TaskContext",
-    "wilson_lower_bound",
-]
-
 Kind: TypeAlias = Literal["failure_solution", "gate_rejection", "gate_approval"]
 CheckpointKind: TypeAlias = Literal[
     "phase_completion", "project_completion", "cancellation", "manual"

@@ -5,8 +5,6 @@ from __future__ import annotations
 from ragloom import MissingDependencyError, PluginError, PluginHost, RagloomError, Workspace
 from ragloom.config import SpaceSettings
 
-__all__ = ["check_rag_available", "missing_parts"]
-
 _EXTRA = "ragloom[librarian]"
 
 

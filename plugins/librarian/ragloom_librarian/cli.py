@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     from ragloom import IndexReport, Json
     from ragloom_librarian.knowledge_base import KnowledgeBase
 
-__all__ = ["librarian"]
-
-
 sources_option = click.option(
     "--source",
     "sources",

@@ -11,8 +11,6 @@ from typing import TypedDict
 from ragloom import Chunk, Hit, Snapshot, SourceError
 from ragloom.text import decode, read_regular
 
-__all__ = ["SNIPPET", "RetrievedDocument", "best_sections", "snippet"]
-
 SNIPPET = 500  # characters of a section that its snippet shows, at the most
 
 _ATX = re.compile(r" {0,3}#{1,2}(?!#)(?:[ \t]+|$)")

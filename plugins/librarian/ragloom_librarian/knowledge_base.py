@@ -32,8 +32,6 @@ from ragloom_librarian.documents import RetrievedDocument, best_sections
 from ragloom_librarian.settings import LibrarianSettings
 from ragloom_librarian.waiting import spinner
 
-__all__ = ["KnowledgeBase", "named_spaces", "query_knowledge_base"]
-
 NAME = "librarian"
 REBUILD = "ragloom librarian rebuild"
 LOG = logging.getLogger("ragloom.librarian")

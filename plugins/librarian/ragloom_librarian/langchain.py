@@ -24,8 +24,6 @@ if TYPE_CHECKING:
         CallbackManagerForRetrieverRun,
     )
 
-__all__ = ["RagloomRetriever"]
-
 
 class RagloomRetriever(BaseRetriever):
     """Passages of an index as LangChain documents, best first; none where nothing is relevant.

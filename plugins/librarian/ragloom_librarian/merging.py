@@ -12,8 +12,6 @@ from ragloom import ConfigError, SourceError
 from ragloom.text import decode
 from ragloom_librarian.documents import RetrievedDocument
 
-__all__ = ["manual_files", "merge_context"]
-
 
 def merge_context(
     manual: Iterable[str | os.PathLike[str]] | str | os.PathLike[str],

@@ -11,8 +11,6 @@ from ragloom.config import did_you_mean
 if TYPE_CHECKING:
     from llm import Fragment
 
-__all__ = ["fragment", "rag_search"]
-
 _MOST = 50
 _DEFAULT = 5
 _SHOWN = 60  # characters of a wrong argument

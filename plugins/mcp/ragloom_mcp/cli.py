@@ -18,8 +18,6 @@ from ragloom.config import counted
 if TYPE_CHECKING:
     from ragloom_mcp.shelf import Shelf
 
-__all__ = ["serve"]
-
 _PORT = 8765
 
 

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from ragloom import SourceError, Space
 
-__all__ = ["LINES_AT_ONCE", "Excerpt", "excerpt"]
-
 LINES_AT_ONCE = 1000
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")

@@ -25,8 +25,6 @@ from ragloom import Json, RagloomError
 from ragloom_mcp.shelf import Shelf
 from ragloom_mcp.tools import TOOLS, Answer, call
 
-__all__ = ["LOOPBACK", "listen", "make_server", "serve_http", "serve_stdio"]
-
 LOOPBACK = "127.0.0.1"
 
 _LOG = logging.getLogger("ragloom")

@@ -9,8 +9,6 @@ from typing import cast
 from ragloom import ConfigError, Space, SpaceGroup, Workspace
 from ragloom.config import did_you_mean
 
-__all__ = ["Shelf", "agent_shelf", "space_shelf", "workspace_shelf"]
-
 _NOTHING = "nothing is indexed here yet: run 'ragloom index'"
 
 

@@ -22,8 +22,6 @@ from ragloom.context import hit_json
 from ragloom_mcp.excerpts import LINES_AT_ONCE, excerpt
 from ragloom_mcp.shelf import Shelf
 
-__all__ = ["TOOLS", "Answer", "Tool", "call"]
-
 _MOST_HITS = 50
 _MOST_LINES = 2**53  # what JSON keeps exactly
 _OF_A_HIT = ("path", "start_line", "end_line", "relevance", "headings", "text")

@@ -19,8 +19,6 @@ from ragloom.text import (
 from ragloom_templates import HeadOptions
 from ragloom_templates.types import DOMAIN, METHODOLOGY
 
-__all__ = ["TemplateChunker", "head_lines", "head_of_problem", "is_lead"]
-
 _BOUNDARIES = (blank_line_starts, line_starts_within, sentence_starts_within)
 _HEAD_SHARE = 2
 """A head takes half of what the embedder reads, at most; a longer one is itself split."""

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from ragloom_templates.library import TemplateLibrary
     from ragloom_templates.types import Filters, Template
 
-__all__ = ["templates"]
-
 F = TypeVar("F", bound=Callable[..., object])
 
 dirs_option = click.option(

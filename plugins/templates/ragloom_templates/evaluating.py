@@ -11,8 +11,6 @@ from pathlib import Path
 from ragloom import Measurement, Progress, SourceError, Workspace
 from ragloom_templates.library import TemplateLibrary
 
-__all__ = ["Answer", "Problem", "TemplateEvaluation", "evaluate", "measure", "read_problems"]
-
 _TOP = 3
 
 

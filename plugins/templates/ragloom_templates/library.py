@@ -32,8 +32,6 @@ from ragloom_templates.settings import FALLBACK, TemplateSettings
 from ragloom_templates.space import identify, template_space
 from ragloom_templates.types import Filters, Template, TemplateMatch
 
-__all__ = ["FALLBACK_SCORE", "TemplateLibrary"]
-
 FALLBACK_SCORE = 0.5
 _CHANGES = "changes.json"
 _log = logging.getLogger("ragloom")

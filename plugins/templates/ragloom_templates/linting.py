@@ -13,8 +13,6 @@ from ragloom_templates.library import TemplateLibrary
 from ragloom_templates.parsing import PATTERN_FILE, Parsed, parse, path_without_ending
 from ragloom_templates.skeleton import TO_BE_WRITTEN
 
-__all__ = ["Finding", "Severity", "lint"]
-
 Severity: TypeAlias = Literal["error", "warning"]
 
 _SCALARS = ("name", "domain", "complexity", "methodology", "description")

@@ -9,8 +9,6 @@ from ragloom import Document, Source
 from ragloom.text import read_document
 from ragloom_templates.parsing import parse
 
-__all__ = ["TemplateLoader"]
-
 
 class TemplateLoader:
     """Reads templates; see :func:`~ragloom_templates.parsing.parse`.

@@ -15,8 +15,6 @@ from ragloom import Condition, Embedder, Snapshot
 from ragloom.text import embedded_text
 from ragloom_templates.chunker import head_of_problem, is_lead
 
-__all__ = ["CURVE", "Curve", "Fit", "Index", "Weights", "strength_of"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weights:

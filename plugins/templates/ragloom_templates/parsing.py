@@ -11,15 +11,6 @@ from ragloom import Json, Metadata, SourceError
 from ragloom.text import FrontMatter, split_front_matter
 from ragloom_templates.types import COMPLEXITY, DOMAIN, METHODOLOGY
 
-__all__ = [
-    "PATTERN_FILE",
-    "SKILL_FILE",
-    "Parsed",
-    "first_paragraph",
-    "parse",
-    "path_without_ending",
-]
-
 SKILL_FILE = "SKILL.md"
 PATTERN_FILE = "system.md"
 _ENDING = ".md"

@@ -7,8 +7,6 @@ from pathlib import Path
 
 from ragloom import SourceError
 
-__all__ = ["TO_BE_WRITTEN", "write_skeleton"]
-
 TO_BE_WRITTEN = "What kind of problem it is for, in the words in which people state such problems."
 """The description of a skeleton that nobody has filled in."""
 

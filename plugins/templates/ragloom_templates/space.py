@@ -9,8 +9,6 @@ from ragloom import Json, Space, Workspace
 from ragloom.config import Component, SpaceSettings
 from ragloom_templates.parsing import PATTERN_FILE, SKILL_FILE, path_without_ending
 
-__all__ = ["identify", "template_space"]
-
 _ENDING = ".md"
 _NO_TEMPLATES = (
     "README.md",

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
 
-__all__ = ["COMPLEXITY", "DOMAIN", "METHODOLOGY", "Filters", "Template", "TemplateMatch"]
-
 DOMAIN = "general"
 COMPLEXITY = "moderate"
 METHODOLOGY = "sequential"

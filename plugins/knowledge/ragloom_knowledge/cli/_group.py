@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from ragloom import Json
     from ragloom_knowledge.knowledge import KnowledgeBase
 
-__all__ = ["Labels", "emit", "id_argument", "knowledge", "labels", "opened_base"]
-
 Function = TypeVar("Function", bound=Callable[..., None])
 
 id_argument = click.argument("lesson_id", metavar="ID")

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from ragloom import Json
     from ragloom_knowledge.types import Lesson
 
-__all__ = ["export", "import_lessons", "list_lessons", "pin", "prune", "remove", "show"]
-
 
 @knowledge.command(
     "list",

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from ragloom import Json
     from ragloom_knowledge.types import Patterns
 
-__all__ = ["context", "failure", "outcome", "query"]
-
 
 @knowledge.command(
     short_help="Query what has worked for a task.",

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from ragloom import Json
     from ragloom_knowledge.types import CheckpointKind, Kind, Lesson
 
-__all__ = ["capture", "checkpoint"]
-
 
 @knowledge.command(
     short_help="Stage a lesson, or many from stdin.",
