@@ -21,7 +21,7 @@ class Excerpt:
         text: The lines.
         start_line: The first, 1-based.
         end_line: The last, inclusive; 0 for an empty file.
-        lines: How many the file has.
+        lines: Number of lines of the file.
         changed: Whether the file has changed since it was indexed.
     """
 
@@ -40,7 +40,7 @@ def excerpt(space: Space, path: str, start_line: int = 1, end_line: int | None =
         space: Whose index it must be in.
         path: As search results name it.
         start_line: The first line, 1-based.
-        end_line: The last, inclusive; as many as are read at once by default.
+        end_line: The last, inclusive; :data:`LINES_AT_ONCE` lines by default.
 
     Raises:
         NotIndexedError: Nothing is indexed yet.
