@@ -54,11 +54,7 @@ class Agents:
     ) -> Agents:
         """Read the agents of the project at ``path``; nothing is indexed yet.
 
-        Args:
-            path: The workspace's folder.
-            config: The settings file instead of ``ragloom.yaml``.
-            host: The plugins; those that are installed, by default.
-            environment: Variables; the process's own by default.
+        Args as for :meth:`ragloom.Workspace.open`; ``environment`` is the process's own by default.
 
         Raises:
             ConfigError: The folder does not exist, or a setting is wrong.

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError, NoSuchModuleError, SQLAlchemyError
 
 from ragloom import ConfigError, MissingDependencyError, Progress, StoreError
-from ragloom_knowledge.reporting import reported
+from ragloom_knowledge.files import reported
 from ragloom_knowledge.schema import checkpoints, learnt_again, lessons, metadata
 from ragloom_knowledge.signature import same_advice, stable_id
 from ragloom_knowledge.types import Captured, CheckpointKind, Lesson, LessonError

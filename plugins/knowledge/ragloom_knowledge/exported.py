@@ -14,8 +14,7 @@ from typing import Final
 from ragloom import Json, Progress
 from ragloom.text import FrontMatterError, read_regular, split_front_matter
 from ragloom_knowledge.capturing import storable
-from ragloom_knowledge.files import file_name, with_front_matter, write_atomically
-from ragloom_knowledge.reporting import reported
+from ragloom_knowledge.files import file_name, reported, with_front_matter, write_atomically
 from ragloom_knowledge.signature import stable_id
 from ragloom_knowledge.types import KINDS, Lesson, LessonError
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
-from ragloom import Json
+from ragloom import Json, Progress
 from ragloom_knowledge.types import Lesson
 
-ENDING: Final = ".md"
+Item = TypeVar("Item")
 _FILTERED: Final = ("id", "kind", "project", "agent_type", "task_type", "technology")
 _TITLES: Final = {
     "technology": "Technology",
@@ -24,9 +24,17 @@ _TITLES: Final = {
 }
 
 
+def reported(items: Sequence[Item], stage: str, progress: Progress | None) -> Iterator[Item]:
+    """The items in turn; ``progress`` is told of each once it is done with."""
+    for number, item in enumerate(items, 1):
+        yield item
+        if progress:
+            progress(stage, number, len(items))
+
+
 def file_name(lesson_id: str) -> str:
     """``<id>.md``."""
-    return f"{lesson_id}{ENDING}"
+    return f"{lesson_id}.md"
 
 
 def indexed_text(lesson: Lesson) -> str:

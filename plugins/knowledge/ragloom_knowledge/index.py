@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from ragloom import Condition, NotIndexedError, Progress, Workspace
-from ragloom_knowledge.files import file_name, indexed_text, write_atomically
-from ragloom_knowledge.reporting import reported
+from ragloom_knowledge.files import file_name, indexed_text, reported, write_atomically
 from ragloom_knowledge.space import knowledge_space
 from ragloom_knowledge.types import (
     Kind,

@@ -28,7 +28,6 @@ from ragloom_knowledge.index import LessonIndex, named_files
 from ragloom_knowledge.settings import KnowledgeSettings
 from ragloom_knowledge.types import (
     CHECKPOINTS,
-    Captured,
     Checkpoint,
     CheckpointKind,
     Lesson,
@@ -74,12 +73,7 @@ class KnowledgeBase(Captures):
         config: str | os.PathLike[str] | None = None,
         host: PluginHost | None = None,
     ) -> Self:
-        """Open the lessons of the workspace at ``path``.
-
-        Args:
-            path: The folder whose ``.ragloom`` holds them.
-            config: The settings file; ``ragloom.yaml`` in the folder, if there is one, otherwise.
-            host: The plugins; those that are installed, by default.
+        """Open the lessons of the workspace at ``path``; see :meth:`ragloom.Workspace.open`.
 
         Raises:
             ConfigError: The folder does not exist, or a setting is wrong.
@@ -105,16 +99,6 @@ class KnowledgeBase(Captures):
         """Close the database, and free the model's memory."""
         self.table.close()
         self.space.close()
-
-    def capture_all(
-        self, lessons: Sequence[Lesson], *, progress: Progress | None = None
-    ) -> list[Captured]:
-        """Stage lessons, or count those that are known: all of them or none. Nothing is embedded.
-
-        Raises:
-            StoreError: The database refused one.
-        """
-        return self.table.capture(lessons, progress)
 
     def process_checkpoint(
         self, project: str, kind: CheckpointKind = "manual", *, progress: Progress | None = None

@@ -68,11 +68,8 @@ class KnowledgeBase:
     ) -> KnowledgeBase:
         """The knowledge base of the project at ``path``; nothing is created.
 
-        Args:
-            path: The project's folder.
-            config: Its settings file, ``ragloom.yaml`` by default.
-            settings: Instead of those in the file and the environment.
-            host: The plugins; those that are installed, by default.
+        Args as for :meth:`ragloom.Workspace.open`; ``settings`` replace those of the file and the
+        environment.
 
         Raises:
             ConfigError: The folder does not exist, or a setting is wrong.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import cast
 
 from ragloom import (
@@ -120,13 +120,8 @@ def _read_source(shelf: Shelf, arguments: Mapping[str, Json]) -> Answer:
         cast("int", arguments.get("start_line", 1)),
         cast("int | None", arguments.get("end_line")),
     )
-    structured: dict[str, Json] = {
-        "path": found.path,
-        "start_line": found.start_line,
-        "end_line": found.end_line,
-        "lines": found.lines,
-        "changed": found.changed,
-    }
+    structured: dict[str, Json] = asdict(found)
+    del structured["text"]
     return Answer(text=found.text, structured=structured)
 
 

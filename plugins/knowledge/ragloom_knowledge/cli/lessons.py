@@ -51,7 +51,6 @@ def list_lessons(session: Session, /, *, project: str | None, as_json: bool) -> 
 
 
 @knowledge.command(
-    short_help="Show one lesson.",
     epilog="""\b
 Examples:
   ragloom knowledge show ID --json""",
@@ -92,7 +91,6 @@ def _lesson_json(lesson: Lesson) -> dict[str, Json]:
 
 
 @knowledge.command(
-    short_help="Keep a lesson whatever its age.",
     epilog="""\b
 Examples:
   ragloom knowledge pin ID
@@ -111,7 +109,6 @@ def pin(session: Session, /, *, lesson_id: str, off: bool, as_json: bool) -> Non
 
 
 @knowledge.command(
-    short_help="Remove one lesson.",
     epilog="""\b
 Examples:
   ragloom knowledge remove ID""",
@@ -127,7 +124,6 @@ def remove(session: Session, /, *, lesson_id: str, as_json: bool) -> None:
 
 
 @knowledge.command(
-    short_help="Remove what has expired.",
     epilog="""\b
 Examples:
   ragloom knowledge prune --older-than 180 --dry-run""",

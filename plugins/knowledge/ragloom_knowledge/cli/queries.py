@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 
 @knowledge.command(
-    short_help="Query what has worked for a task.",
     epilog="""\b
 Examples:
   ragloom knowledge query "Write the migration" --agent-type backend --json""",
@@ -113,7 +112,6 @@ def context(
 
 
 @knowledge.command(
-    short_help="Report whether a pattern worked.",
     epilog="""\b
 Examples:
   ragloom knowledge outcome ID --success""",
