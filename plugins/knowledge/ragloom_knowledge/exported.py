@@ -87,10 +87,6 @@ def read_export(folder: Path, progress: Progress | None = None) -> list[Lesson]:
 def parse_exported(text: str, place: str) -> Lesson:
     """The lesson whose :func:`exported_text` this is; the front matter says everything.
 
-    Args:
-        text: Of the file.
-        place: Names the file in messages.
-
     Raises:
         LessonError: The front matter is missing or is not that of a lesson; names file and line.
     """
@@ -127,12 +123,6 @@ def parse_exported(text: str, place: str) -> Lesson:
 
 def _read(name: str, kind: str, given: Json, *, plain: bool) -> object:
     """The value of a field.
-
-    Args:
-        name: The field.
-        kind: Its type.
-        given: Text, None, a list or a mapping.
-        plain: Whether it is a scalar without quotes.
 
     Raises:
         LessonError: A name is too long.

@@ -31,11 +31,7 @@ _KIND_ORDER: Final[Mapping[Kind, int]] = {
 
 
 class LessonIndex:
-    """A file for every lesson that was processed, and the space made of these files.
-
-    Args:
-        project: The workspace whose state holds both.
-    """
+    """A file for every lesson that was processed, and the space made of these files."""
 
     def __init__(self, project: Workspace) -> None:
         self.space = knowledge_space(project)

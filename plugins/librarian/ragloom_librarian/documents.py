@@ -45,14 +45,7 @@ class RetrievedDocument(TypedDict):
 def best_sections(
     hits: Sequence[Hit], snapshot: Snapshot, root: Path, *, limit: int
 ) -> list[RetrievedDocument]:
-    """One document a file, made of the file's most relevant hit; best first, ties by path.
-
-    Args:
-        hits: In the order of the search.
-        snapshot: What they were found in.
-        root: The folder that paths are relative to.
-        limit: Maximum number of documents.
-    """
+    """One document a file, made of the file's most relevant hit; best first, ties by path."""
     best: dict[str, Hit] = {}
     for hit in hits:
         known = best.get(hit.chunk.uri)

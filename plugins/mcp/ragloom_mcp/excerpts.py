@@ -36,12 +36,6 @@ class Excerpt:
 def excerpt(space: Space, path: str, start_line: int = 1, end_line: int | None = None) -> Excerpt:
     """Read lines of a file that is in the index.
 
-    Args:
-        space: Whose index it must be in.
-        path: As search results name it.
-        start_line: The first line, 1-based.
-        end_line: The last, inclusive; :data:`LINES_AT_ONCE` lines by default.
-
     Raises:
         NotIndexedError: Nothing is indexed yet.
         SourceError: It is not indexed, leads outside, is a secret, or has no such line.

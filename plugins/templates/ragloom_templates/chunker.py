@@ -34,9 +34,6 @@ class TemplateChunker:
     the content, so that there is one embedding of what the template says it is for, whatever it goes on
     to say: see :func:`is_lead`. A head longer than half of what the embedder reads is split into
     several such leads, so that nothing of it is lost, and the first of them stands before every chunk.
-
-    Args:
-        options: How often each field is said.
     """
 
     def __init__(self, options: HeadOptions | None = None) -> None:

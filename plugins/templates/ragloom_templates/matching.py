@@ -128,11 +128,6 @@ class Index:
     ) -> list[Fit]:
         """The templates that come first, best first; ties in the order of their files.
 
-        Args:
-            problem: In words.
-            embedder: The one that made the index.
-            where: Conditions that every template passes.
-
         Raises:
             ModelError: The model cannot be loaded or does not answer.
         """
@@ -159,13 +154,7 @@ class Index:
     ) -> list[Fit]:
         """What speaks for templates, best cosine first; the score of each is its evidence.
 
-        Args:
-            problem: In words.
-            embedder: The one that made the index.
-            weights: Of cosine and words.
-            as_head: Whether the problem is embedded as the head of a template.
-            where: Conditions that every template passes.
-            examined: Templates, best cosine first, whose words are compared.
+        With ``as_head`` the problem is embedded as the head of a template.
         """
         snapshot = self.snapshot
         passing = snapshot.columns.passing(where)

@@ -32,11 +32,7 @@ description: "{TO_BE_WRITTEN}"
 
 
 def write_skeleton(folder: Path, name: str) -> Path:
-    """Write a template with every field of the front matter.
-
-    Args:
-        folder: Where to write it; made if it does not exist.
-        name: Becomes the file's name, in lower case and with hyphens.
+    """Write ``name``, in lower case and with hyphens, as a template with every field of front matter.
 
     Raises:
         SourceError: The name holds no letter or digit, or there is such a file.

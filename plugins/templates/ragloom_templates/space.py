@@ -25,14 +25,7 @@ _NO_TEMPLATES = (
 def template_space(
     workspace: Workspace, name: str, head: Mapping[str, Json], removed: Collection[str]
 ) -> Space:
-    """The index of a library: this plugin's loader and chunker, with a folder beside other spaces.
-
-    Args:
-        workspace: Where the state is kept; its settings name the embedder and the store.
-        name: Of the library.
-        head: The options of the chunker ``template``.
-        removed: Uris of templates that are excluded from the library; read at every walk.
-    """
+    """The index of a library: this plugin's loader and chunker, with a folder beside other spaces."""
     defaults = workspace.settings.defaults
     settings = SpaceSettings(
         sources=(),
