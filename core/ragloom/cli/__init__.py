@@ -25,6 +25,7 @@ from ragloom.cli._group import Command, Group, LazyGroup
 from ragloom.cli._options import SHARE, json_option
 from ragloom.cli._output import print_json, print_table, print_text, search_json
 from ragloom.cli._progress import progress
+from ragloom.cli._refresh import failures, report_json
 from ragloom.cli._session import Session, on_one_line
 from ragloom.hookspecs import CommandSpec
 
@@ -34,6 +35,7 @@ __all__ = [
     "Group",
     "Session",
     "cli",
+    "failures",
     "json_option",
     "main",
     "on_one_line",
@@ -41,6 +43,7 @@ __all__ = [
     "print_table",
     "print_text",
     "progress",
+    "report_json",
     "search_json",
 ]
 

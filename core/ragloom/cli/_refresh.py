@@ -78,7 +78,7 @@ def summary(report: IndexReport) -> str:
     return f"{said}, {report.seconds:.1f} s"
 
 
-def report_json(report: IndexReport) -> Json:
+def report_json(report: IndexReport) -> dict[str, Json]:
     """What ``ragloom index --json`` prints of a space."""
     return {
         "space": report.space,

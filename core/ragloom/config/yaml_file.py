@@ -14,7 +14,7 @@ from ragloom.errors import ConfigError
 from ragloom.types import Json
 
 if TYPE_CHECKING:
-    from yaml import MappingNode, Mark, Node
+    from yaml import MappingNode, Mark, Node, SafeLoader
 
 _MOST_VALUES = 100_000  # aliases included, so that a few lines cannot become gigabytes
 _DEEPEST = 50
@@ -74,7 +74,7 @@ def read_yaml(path: Path) -> YamlFile:
     return YamlFile(path, content, reader.lines)
 
 
-def compose(text: str) -> Node | None:
+def compose(text: str, *, loader: type[SafeLoader] | None = None) -> Node | None:
     """The document in ``text``, as nodes that can be walked to their ends; None where there is none.
 
     Raises:
@@ -83,10 +83,14 @@ def compose(text: str) -> Node | None:
     """
     import yaml
 
-    try:
-        root = yaml.compose(text, Loader=yaml.SafeLoader)
-    except RecursionError:
-        raise _too_large(f"more than {_DEEPEST} levels", _where_too_deep(text)) from None
+    loader = loader or safe_loader()
+    nested = 0
+    for event in yaml.parse(text, Loader=loader):  # libyaml's composer would overflow the stack
+        nested += isinstance(event, yaml.CollectionStartEvent)
+        nested -= isinstance(event, yaml.CollectionEndEvent)
+        if nested > _DEEPEST:
+            raise _too_large(f"more than {_DEEPEST} levels", cast("Mark | None", event.start_mark))
+    root = yaml.compose(text, Loader=loader)
     count = 0
     left = [] if root is None else [(root, 0)]
     while left:
@@ -104,22 +108,17 @@ def compose(text: str) -> Node | None:
     return root
 
 
+def safe_loader() -> type[SafeLoader]:
+    """PyYAML's fastest safe loader."""
+    import yaml
+
+    return getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
 def _too_large(problem: str, mark: Mark | None) -> Exception:
     from yaml import MarkedYAMLError
 
     return MarkedYAMLError(problem=problem, problem_mark=mark)
-
-
-def _where_too_deep(text: str) -> Mark | None:
-    import yaml
-
-    depth = 0
-    for event in yaml.parse(text, Loader=yaml.SafeLoader):
-        depth += isinstance(event, yaml.CollectionStartEvent)
-        depth -= isinstance(event, yaml.CollectionEndEvent)
-        if depth > _DEEPEST:
-            return cast("Mark", event.start_mark)
-    return None
 
 
 class _Reader:

@@ -7,6 +7,7 @@ from ragloom.context.citations import (
     hit_json,
     location,
     longest_run,
+    on_one_line,
     shown_titles,
 )
 from ragloom.context.packing import MAX_TOKENS, STRATEGIES, Strategy, build_context
@@ -32,5 +33,6 @@ __all__ = [
     "hit_json",
     "location",
     "longest_run",
+    "on_one_line",
     "shown_titles",
 ]

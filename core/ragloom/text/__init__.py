@@ -1,7 +1,8 @@
-"""The kit for loaders and chunkers: decoding, JSON, splitting, sentences and token counts."""
+"""The kit for loaders and chunkers: decoding, front matter, JSON, splitting, sentences, token counts."""
 
 from ragloom.text.chunks import embedded_text, join_context, line_starts, make_chunks
 from ragloom.text.decoding import Decoded, decode, read_document, read_regular
+from ragloom.text.front_matter import FrontMatter, FrontMatterError, split_front_matter
 from ragloom.text.parsing import parse_json
 from ragloom.text.sentences import sentence_starts
 from ragloom.text.splitting import (
@@ -24,6 +25,8 @@ __all__ = [
     "Boundaries",
     "Budget",
     "Decoded",
+    "FrontMatter",
+    "FrontMatterError",
     "between_words",
     "blank_line_starts",
     "counter",
@@ -38,6 +41,7 @@ __all__ = [
     "read_regular",
     "sentence_starts",
     "sentence_starts_within",
+    "split_front_matter",
     "split_to_fit",
     "stripped",
     "tile",

@@ -70,7 +70,7 @@ def ragloom_commands() -> Mapping[str, CommandSpec]:
     """Offer ``ragloom agents``."""
     return {
         "agents": CommandSpec(
-            target="ragloom_agents.cli:agents", summary="Show, index and ask agents."
+            target="ragloom_agents.cli:agents", summary="Show, index and search agents."
         )
     }
 
@@ -92,9 +92,7 @@ def ragloom_spaces(workspace: Workspace) -> Mapping[str, Space]:
 
 
 def __getattr__(name: str) -> object:
-    """Import what is heavy when it is first asked for (PEP 562)."""
+    """Import what is heavy on first use (PEP 562)."""
     if name not in _ON_FIRST_USE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(import_module(f"{__name__}.{_ON_FIRST_USE[name]}"), name)
-    globals()[name] = value
-    return value
+    return getattr(import_module(f"{__name__}.{_ON_FIRST_USE[name]}"), name)

@@ -24,8 +24,6 @@ from ragloom_agents.prompt import SystemPrompt, preloaded, with_hint
 from ragloom_agents.settings import AgentsSettings, Strategy
 from ragloom_agents.tool import RagSearch
 
-__all__ = ["Agents"]
-
 _LOG = logging.getLogger("ragloom")
 
 
@@ -36,9 +34,7 @@ class Agents:
     >>> list(agents.settings.agents)
     []
 
-    Args:
-        settings: What was set for each.
-        workspace: The project.
+    Every method that takes an agent's id raises a ConfigError for an unknown one.
     """
 
     def __init__(self, settings: AgentsSettings, workspace: Workspace) -> None:
@@ -58,11 +54,7 @@ class Agents:
     ) -> Agents:
         """Read the agents of the project at ``path``; nothing is indexed yet.
 
-        Args:
-            path: The workspace's folder.
-            config: The settings file that stands for ``ragloom.yaml``.
-            host: The plugins; those that are installed, by default.
-            environment: Variables; the process's own by default.
+        Args as for :meth:`ragloom.Workspace.open`; ``environment`` is the process's own by default.
 
         Raises:
             ConfigError: The folder does not exist, or a setting is wrong.
@@ -74,7 +66,7 @@ class Agents:
         """Bring the index of every agent that searches up to date, as a program does when it starts.
 
         An agent whose index cannot be brought up to date is a warning in the log ``ragloom`` and not in
-        what is returned; its last index, if there is one, goes on answering.
+        what is returned; its last index, if there is one, keeps answering.
         """
         reports: dict[str, IndexReport] = {}
         for agent_id in self.settings.agents:
@@ -86,27 +78,19 @@ class Agents:
         return reports
 
     def strategy(self, agent_id: str) -> Strategy:
-        """``preload`` or ``rag``: what the settings say, or ``preload`` where no embedder can be had.
-
-        Raises:
-            ConfigError: No agent is called so.
-        """
-        asked = self.settings.agent(agent_id).docs.strategy
-        return "preload" if asked == "rag" and self._without_embedder else asked
+        """``preload`` or ``rag``: what the settings say, or ``preload`` where no embedder can be had."""
+        chosen = self.settings.agent(agent_id).docs.strategy
+        return "preload" if chosen == "rag" and self._without_embedder else chosen
 
     def has_tool(self, agent_id: str) -> bool:
-        """Whether the agent's model is offered ``rag_search``.
-
-        Raises:
-            ConfigError: No agent is called so.
-        """
+        """Whether the agent's model is offered ``rag_search``."""
         return self.settings.agent(agent_id).searches and not self._without_embedder
 
     def prompt(self, agent_id: str) -> SystemPrompt:
         """The system prompt to send, made of the files as they are now.
 
         Raises:
-            ConfigError: No agent is called so, or its base folder does not exist.
+            ConfigError: The agent's base folder does not exist.
         """
         agent = self.settings.agent(agent_id)
         hinted = with_hint if self.has_tool(agent_id) else str
@@ -116,16 +100,10 @@ class Agents:
             return SystemPrompt(text=agent.system_prompt, strategy="preload")
         space = self.index.spaces.space(agent_id)
         prompt = preloaded(agent, space, self._counter(agent.docs.counter))
-        if not self.has_tool(agent_id):
-            return prompt
         return replace(prompt, text=hinted(prompt.text))
 
     def tool(self, agent_id: str) -> RagSearch | None:
-        """``rag_search`` over the agent's documents, or None where the agent does not have it.
-
-        Raises:
-            ConfigError: No agent is called so.
-        """
+        """``rag_search`` over the agent's documents, or None where the agent does not have it."""
         if not self.has_tool(agent_id):
             return None
         if agent_id not in self._tools:
@@ -134,7 +112,7 @@ class Agents:
 
     @cached_property
     def _without_embedder(self) -> bool:
-        """Whether no embedder can be made; said once, and only when an agent asks for one."""
+        """Whether no embedder can be made; logged once, and only when an agent needs one."""
         if self._missing:
             _LOG.warning(
                 "agents with strategy 'rag' preload their documents instead: %s", self._missing

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, cast
 
 import click
@@ -14,20 +14,20 @@ from ragloom import RagloomError
 from ragloom.cli import (
     Group,
     Session,
+    failures,
     json_option,
     on_one_line,
     print_json,
     print_text,
+    report_json,
     search_json,
 )
 from ragloom.config import counted
 
 if TYPE_CHECKING:
-    from ragloom import IndexReport, Json
+    from ragloom import Json
     from ragloom_agents.agents import Agents
     from ragloom_agents.settings import AgentsSettings
-
-__all__ = ["agents"]
 
 _LOG = logging.getLogger("ragloom")
 _NONE = "no agents: neither agents.yaml nor ragloom.yaml names any"
@@ -47,7 +47,7 @@ Examples:
   ragloom agents search awscli "how do I copy a bucket?\"""",
 )
 def agents() -> None:
-    """Show, index and ask the agents that agents.yaml names."""
+    """Show, index and search the agents that agents.yaml names."""
 
 
 def _opened(session: Session) -> Agents:
@@ -67,7 +67,7 @@ Examples:
 @json_option
 @click.pass_obj
 def list_agents(session: Session, *, as_json: bool) -> None:
-    """List the agents, one a line: id, strategy, tool, chunks indexed or what is wrong, sources."""
+    """List the agents: id, strategy, tool, chunks indexed or what is wrong, and sources."""
     opened = _opened(session)
     rows = [_row(opened, agent_id) for agent_id in opened.settings.agents]
     if as_json:
@@ -105,7 +105,6 @@ def _row(opened: Agents, agent_id: str) -> dict[str, Json]:
 
 
 @agents.command(
-    "show",
     short_help="Show settings and where each came from.",
     epilog="""\b
 Examples:
@@ -152,7 +151,6 @@ def _place(opened: Agents, agent_id: str) -> str:
 
 
 @agents.command(
-    "prompt",
     short_help="Print the system prompt that would be sent.",
     epilog="""\b
 Examples:
@@ -163,21 +161,10 @@ Examples:
 @json_option
 @click.pass_obj
 def prompt(session: Session, *, agent_id: str, as_json: bool) -> None:
-    """Print the system prompt that would be sent; stderr names what it leaves out."""
+    """Print the system prompt that would be sent; stderr names the documents that it omits."""
     made = _opened(session).prompt(agent_id)
     if as_json:
-        left_out = [{"path": item.path, "reason": item.reason} for item in made.left_out]
-        print_json(
-            {
-                "text": made.text,
-                "strategy": made.strategy,
-                "included": list(made.included),
-                "left_out": cast("Json", left_out),
-                "tokens": made.tokens,
-                "budget": made.budget,
-                "counter": made.counter,
-            }
-        )
+        print_json(cast("Json", asdict(made)))
         return
     print_text(made.text)
     for item in made.left_out[:_NAMED]:
@@ -187,7 +174,6 @@ def prompt(session: Session, *, agent_id: str, as_json: bool) -> None:
 
 
 @agents.command(
-    "index",
     short_help="Bring indexes up to date.",
     epilog="""\b
 Examples:
@@ -218,44 +204,20 @@ def index(session: Session, *, agent_ids: tuple[str, ...], as_json: bool) -> Non
             continue
         failed = failed or bool(report.failed)
         if as_json:
-            print_json({"agent": agent_id, **_report(report)})
+            print_json({"agent": agent_id, **report_json(report)})
         else:
             click.echo(
                 f"{on_one_line(agent_id)}: {len(report.added)} added, {len(report.updated)} updated, "
                 f"{len(report.removed)} removed, {report.unchanged} unchanged; "
                 f"{counted(report.chunks, 'chunk')}, {report.embedded} embedded, {report.seconds:.1f} s"
             )
-        for file in report.failed:
-            session.warn(f"{file.path}: not indexed: {file.error}")
-        for warning in report.warnings:
-            session.warn(warning)
+        failures(session, report)
     if failed:
         click.get_current_context().exit(1)
 
 
-def _report(report: IndexReport) -> dict[str, Json]:
-    return {
-        "files": {
-            "added": len(report.added),
-            "updated": len(report.updated),
-            "unchanged": report.unchanged,
-            "removed": len(report.removed),
-            "failed": [{"path": file.path, "error": file.error} for file in report.failed],
-        },
-        "chunks": {
-            "total": report.chunks,
-            "embedded": report.embedded,
-            "reused": report.reused,
-            "removed": report.removed_chunks,
-        },
-        "seconds": round(report.seconds, 3),
-        "generation": report.generation,
-    }
-
-
 @agents.command(
-    "search",
-    short_help="Ask an agent's documents.",
+    short_help="Search an agent's documents.",
     epilog="""\b
 Examples:
   ragloom agents search awscli "how do I copy a bucket?"
@@ -263,24 +225,20 @@ Examples:
 )
 @click.argument("agent_id", metavar="ID")
 @click.argument("query")
-@click.option("-k", "--top-k", metavar="N", type=click.IntRange(min=1), help="Hits at the most.")
+@click.option(
+    "-k", "--top-k", metavar="N", type=click.IntRange(min=1), help="Maximum number of hits."
+)
 @click.option(
     "--refresh/--no-refresh",
     default=True,
-    help="Bring the index up to date first (the default), or ask it as it is.",
+    help="Bring the index up to date first (the default), or search it without.",
 )
 @json_option
 @click.pass_obj
 def search(
-    session: Session,
-    *,
-    agent_id: str,
-    query: str,
-    top_k: int | None,
-    refresh: bool,
-    as_json: bool,
+    session: Session, *, agent_id: str, query: str, top_k: int | None, refresh: bool, as_json: bool
 ) -> None:
-    """Ask an agent's documents, as its model would by rag_search; the score is the relevance."""
+    """Search an agent's documents, as its model would by rag_search; the score is the relevance."""
     from ragloom_agents.results import ResultsFormatter, context_of
 
     opened = _opened(session)

@@ -1,16 +1,13 @@
-"""The agents' indexes: brought up to date, asked and deleted, one agent apart from the other."""
+"""The agents' indexes: updated, searched and deleted, one agent apart from the other."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from threading import RLock
 
-from ragloom import IndexReport, NotIndexedError, SearchResult, SourceError, Workspace
+from ragloom import IndexReport, NotIndexedError, Progress, SearchResult, SourceError, Workspace
 from ragloom_agents.settings import AgentsSettings
 from ragloom_agents.spaces import AgentSpaces
-
-__all__ = ["AgentIndex"]
 
 _LOG = logging.getLogger("ragloom")
 
@@ -21,9 +18,7 @@ class AgentIndex:
     Whatever the store, what was embedded is kept across restarts in the snapshot that answers; the store
     ``memory`` is filled from it again, and nothing is embedded twice.
 
-    Args:
-        settings: Of every agent.
-        workspace: The project.
+    Every method that takes an agent's id raises a ConfigError for an unknown one.
     """
 
     def __init__(self, settings: AgentsSettings, workspace: Workspace) -> None:
@@ -31,20 +26,14 @@ class AgentIndex:
         self.spaces = AgentSpaces(settings, workspace)
         self._lock = RLock()
 
-    def ensure(
-        self, agent_id: str, *, progress: Callable[[str, int, int], None] | None = None
-    ) -> IndexReport:
+    def ensure(self, agent_id: str, *, progress: Progress | None = None) -> IndexReport:
         """Bring an agent's index up to date with its files; the last one answers until it is done.
 
         Only what changed is read, and only what is new is embedded. A run that fails leaves the last
         index as it was.
 
-        Args:
-            agent_id: The agent.
-            progress: As for :meth:`ragloom.Space.index`.
-
         Raises:
-            ConfigError: No agent is called so, or its base folder does not exist.
+            ConfigError: The agent's base folder does not exist.
             SourceError: A source does not exist.
             StoreError: The store failed, or another process did not finish.
             ModelError: The model failed.
@@ -66,21 +55,14 @@ class AgentIndex:
         return report
 
     def search(self, agent_id: str, query: str, top_k: int | None = None) -> SearchResult:
-        """Ask an agent's index as it is.
-
-        Args:
-            agent_id: The agent.
-            query: In words.
-            top_k: Hits at the most; what the agent's settings say by default.
+        """Search an agent's index, without updating it; ``top_k`` is the agent's own by default.
 
         Raises:
-            ConfigError: No agent is called so.
             NotIndexedError: Nothing is indexed yet, or another model did it.
         """
         with self._lock:
-            space = self.spaces.space(agent_id)
             try:
-                return space.search(query, top_k=top_k)
+                return self.spaces.space(agent_id).search(query, top_k=top_k)
             except NotIndexedError as error:
                 raise NotIndexedError(
                     f"agent {agent_id!r} has no index that can answer: run "
@@ -93,25 +75,19 @@ class AgentIndex:
             return self.spaces.space(agent_id).generation > 0
 
     def delete(self, agent_id: str) -> bool:
-        """Remove an agent's chunks from the store, and its index. Its documents stay.
-
-        Returns:
-            Whether there was an index.
+        """Delete an agent's chunks from the store, and its index, if there is one. Its documents stay.
 
         Raises:
-            ConfigError: No agent is called so.
             StoreError: The store failed; the index is still there.
         """
         with self._lock:
-            space = self.spaces.space(agent_id)
             try:
-                space.drop()
+                self.spaces.drop(agent_id)
             except NotIndexedError:
                 return False
-            self.spaces.forget(agent_id)
             return True
 
     def close(self) -> None:
-        """Give the model's memory back; the next search loads it again."""
+        """Free the model's memory; the next search loads it again."""
         with self._lock:
             self.spaces.close()

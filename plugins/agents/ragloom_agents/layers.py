@@ -24,8 +24,6 @@ from ragloom_agents.settings import (
     RagSettings,
 )
 
-__all__ = ["AGENTS_FILE", "agents_of", "load_agents", "user_file"]
-
 AGENTS_FILE = "agents.yaml"
 
 _Key: TypeAlias = tuple[str, ...]

@@ -7,13 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ragloom import Context, Hit
-from ragloom.context import citation_of
-
-__all__ = ["NOTHING_FOUND", "ResultsFormatter", "context_of", "printable"]
+from ragloom.context import citation_of, on_one_line
 
 NOTHING_FOUND = "No relevant documentation found for your query."
 
-_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _HEADER = re.compile(r"^([ \t]*)(-{3} Result \d)", re.MULTILINE)
 
 
@@ -28,22 +25,14 @@ class ResultsFormatter:
         """See :meth:`ragloom.Formatter.render`; a fixed sentence for no citations."""
         results = [
             f"--- Result {number} (score: {citation.relevance:.3f}, "
-            f"source: {printable(citation.path)}) ---\n{_plain(citation.text)}"
+            f"source: {on_one_line(citation.path)}) ---\n"
+            + _HEADER.sub(r"\1\\\2", citation.text.rstrip())
             for number, citation in enumerate(context.citations, start=1)
         ]
         return "\n\n".join(results) or NOTHING_FOUND
 
 
 def context_of(hits: Sequence[Hit], root: Path, *, reason: str = "") -> Context:
-    """The hits as passages of their own, best first, neither merged nor cut to a budget."""
+    """The hits as passages of their own, best first, neither merged nor packed into a budget."""
     citations = tuple(citation_of(hit, root) for hit in hits)
     return Context(citations=citations, hits=tuple(hits), reason=reason)
-
-
-def _plain(text: str) -> str:
-    return _HEADER.sub(r"\1\\\2", text.rstrip())
-
-
-def printable(text: str) -> str:
-    """One line: control characters, line separators and lone surrogates become escapes."""
-    return _UNPRINTABLE.sub(lambda found: found[0].encode("unicode_escape").decode(), text)

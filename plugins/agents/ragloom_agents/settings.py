@@ -8,18 +8,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from ragloom import ConfigError
-from ragloom.config import did_you_mean, user_path
-
-__all__ = [
-    "SECTIONS",
-    "AgentDefaults",
-    "AgentSettings",
-    "AgentsSettings",
-    "DocsSettings",
-    "RagSettings",
-    "Strategy",
-    "ToolsSettings",
-]
+from ragloom.config import unknown, user_path
 
 Strategy: TypeAlias = Literal["preload", "rag"]
 
@@ -185,10 +174,9 @@ class AgentsSettings:
         if agent_id in self.agents:
             return self.agents[agent_id]
         if not self.agents:
-            message = f"no agent is called {agent_id!r}: no agents.yaml or ragloom.yaml names any"
+            message = f"unknown agent {agent_id!r}: no agents.yaml or ragloom.yaml names any"
             raise ConfigError(message)
-        hint = did_you_mean(agent_id, self.agents) or f"; there are: {', '.join(self.agents)}"
-        raise ConfigError(f"no agent is called {agent_id!r}{hint}")
+        raise ConfigError(unknown("agent", agent_id, self.agents))
 
     def origin(self, key: str) -> str:
         """Where a value came from."""

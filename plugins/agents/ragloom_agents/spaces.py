@@ -1,7 +1,7 @@
-"""An agent's index is a space of its own, in a part of the state that belongs to agents.
+"""An agent's index is a space of its own, in a folder of the state that belongs to agents.
 
 The agents' spaces lie in ``.ragloom/agents/spaces/agent-<id>``, apart from those of ``ragloom index``,
-which would cut them as the workspace's settings say and not as the agent's do.
+which would split them as the workspace's settings say and not as the agent's do.
 """
 
 from __future__ import annotations
@@ -13,11 +13,9 @@ from dataclasses import fields, replace
 from hashlib import blake2b
 from pathlib import Path
 
-from ragloom import ConfigError, Embedder, PluginHost, Space, Workspace
+from ragloom import ConfigError, Embedder, Space, Workspace
 from ragloom.config import Component, SpaceSettings, user_path
 from ragloom_agents.settings import AgentSettings, AgentsSettings
-
-__all__ = ["AgentSpaces", "space_name", "store_place"]
 
 _PLAIN = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,58}[a-z0-9_-])?")
 
@@ -59,17 +57,12 @@ def store_place(path: Path, store: str, *, shared: bool = False) -> Path:
 
 
 class AgentSpaces:
-    """Makes the space of an agent from its settings and those of the workspace.
-
-    Args:
-        settings: Of every agent.
-        workspace: Whose embedder, loaders and ignore rules the agents share.
-    """
+    """The spaces of agents, from their settings and those of the workspace, each opened once."""
 
     def __init__(self, settings: AgentsSettings, workspace: Workspace) -> None:
         self.settings = settings
         self.workspace = workspace
-        self._made: dict[str, Space] = {}
+        self._opened: dict[str, Space] = {}
         self._model = workspace.space(settings=workspace.settings.defaults)
 
     @property
@@ -81,110 +74,95 @@ class AgentSpaces:
         """The space of an agent; the same object each time.
 
         Raises:
-            ConfigError: No agent is called so.
+            ConfigError: Unknown agent, or its base folder does not exist.
         """
-        if agent_id not in self._made:
+        if agent_id not in self._opened:
             agent = self.settings.agent(agent_id)
             name = space_name(agent_id)
-            self._made[agent_id] = self.workspace.private_space(
+            self._opened[agent_id] = self.workspace.private_space(
                 name,
                 self._settings_of(agent),
                 directory=f"agents/spaces/{name}",
-                root=self.base_dir(agent),
+                root=self._base_dir(agent),
                 hint=f"agent {agent_id!r} has no index yet: run 'ragloom agents index {agent_id}'",
             )
-            self._made[agent_id].use_embedder_of(self._model)
-        return self._made[agent_id]
+            self._opened[agent_id].use_embedder_of(self._model)
+        return self._opened[agent_id]
 
-    def forget(self, agent_id: str) -> None:
-        """Make the agent's space anew when it is asked for next."""
-        self._made.pop(agent_id, None)
-
-    def base_dir(self, agent: AgentSettings) -> Path:
-        """The absolute folder that an agent's sources are relative to.
-
-        Raises:
-            ConfigError: There is no such folder.
-        """
-        base = Path(os.path.realpath(self._path(agent.docs.base_dir, agent, "docs.base_dir")))
-        if not base.is_dir():
-            origin = self.settings.origin(f"agents.{agent.id}.docs.base_dir")
-            raise ConfigError(f"{origin}: docs.base_dir: there is no folder {base}")
-        return base
-
-    def _path(self, given: str, agent: AgentSettings, key: str) -> Path:
-        """An absolute path from what is set for ``key``."""
-        try:
-            return (self.workspace.root / user_path(given)).absolute()
-        except ValueError as error:
-            origin = self.settings.origin(f"agents.{agent.id}.{key}")
-            raise ConfigError(f"{origin}: {key}: expected {error}, found {given!r}") from error
+    def drop(self, agent_id: str) -> None:
+        """Delete an agent's index, and open its space again on next use."""
+        self.space(agent_id).drop()
+        del self._opened[agent_id]
 
     def close(self) -> None:
         """Free the model's memory; the next search loads it again."""
         self._model.close()
 
+    def _base_dir(self, agent: AgentSettings) -> Path:
+        base = Path(os.path.realpath(self._path(agent.docs.base_dir, agent, "docs.base_dir")))
+        if not base.is_dir():
+            origin = self._origin(agent, "docs.base_dir")
+            raise ConfigError(f"{origin}: docs.base_dir: there is no folder {base}")
+        return base
+
+    def _path(self, given: str, agent: AgentSettings, key: str) -> Path:
+        try:
+            return (self.workspace.root / user_path(given)).absolute()
+        except ValueError as error:
+            origin = self._origin(agent, key)
+            raise ConfigError(f"{origin}: {key}: expected {error}, found {given!r}") from error
+
+    def _origin(self, agent: AgentSettings, key: str) -> str:
+        return self.settings.origin(f"agents.{agent.id}.{key}")
+
     def _settings_of(self, agent: AgentSettings) -> SpaceSettings:
-        rag = agent.rag
-        shared = self.workspace.settings.defaults
-        cut = {"size": rag.chunk_size, "overlap": rag.chunk_overlap}
-        places = {"size": "rag.chunk_size", "overlap": "rag.chunk_overlap"}
+        rag, usual = agent.rag, self.workspace.settings.defaults
+        options = {"size": rag.chunk_size, "overlap": rag.chunk_overlap}
+        keys = {"size": "rag.chunk_size", "overlap": "rag.chunk_overlap"}
         return replace(
-            shared,
+            usual,
             sources=agent.docs.sources,
-            chunker=Component(name="sentence", options=cut, places=self._places(agent, places)),
-            store=self._store(agent, shared.store),
+            chunker=Component(name="sentence", options=options, places=self._places(agent, keys)),
+            store=self._store(agent, usual.store),
             top_k=agent.docs.top_k,
         )
 
     def _places(self, agent: AgentSettings, keys: Mapping[str, str]) -> Mapping[str, str]:
-        """Where the agent's keys were set, by the names that a part has for them."""
+        """Where the agent's keys were set, by the names that a component has for them."""
         origins = self.settings.origins
         found = {name: origins.get(f"agents.{agent.id}.{key}") for name, key in keys.items()}
-        return {
-            name: f"{place}: {keys[name]}" for name, place in found.items() if place is not None
-        }
+        return {name: f"{place}: {keys[name]}" for name, place in found.items() if place}
 
     def _store(self, agent: AgentSettings, usual: Component) -> Component:
         """The store by its name, with those options of the workspace's own that are for the same store."""
         rag = agent.rag
         same = usual if usual.name == rag.store else Component(name=rag.store)
-        named = {**same.places, **self._places(agent, {"": "rag.store"})}
-        option = _path_option(self.workspace.host, rag.store) if rag.path else None
-        if option is None:  # such as memory: it keeps no files
-            return replace(same, places=named)
+        places = {**same.places, **self._places(agent, {"": "rag.store"})}
+        provider = self.workspace.host.providers("stores").get(rag.store)
+        names = {option.name for option in fields(provider.options)} if provider else set()
+        option = next((name for name in ("path", "uri") if name in names), None)
+        if option is None or not rag.path:  # such as memory: it keeps no files
+            return replace(same, places=places)
         place = rag.path
         if "://" not in place:
-            path = self._path(place, agent, "rag.path")
             general = self.settings.rag
             shared = rag.path == general.path and rag.store != general.store
+            path = self._path(place, agent, "rag.path")
             place = str(store_place(path, rag.store, shared=shared))
         elif option == "path":
-            origin = self.settings.origin(f"agents.{agent.id}.rag.path")
             raise ConfigError(
-                f"{origin}: rag.path: expected a path, found a URL: the store {rag.store!r} keeps "
-                "its chunks in files"
+                f"{self._origin(agent, 'rag.path')}: rag.path: expected a path, found a URL: the store "
+                f"{rag.store!r} keeps its chunks in files"
             )
         return Component(
             name=rag.store,
             options={**same.options, option: place},
-            places={**named, **self._places(agent, {option: "rag.path"})},
+            places={**places, **self._places(agent, {option: "rag.path"})},
         )
 
 
-def _path_option(host: PluginHost, store: str) -> str | None:
-    """What a store calls the place of its files."""
-    provider = host.providers("stores").get(store)
-    names: Mapping[str, object] = (
-        {} if provider is None else {known.name: known for known in fields(provider.options)}
-    )
-    return next((name for name in ("path", "uri") if name in names), None)
-
-
 def named_spaces(workspace: Workspace) -> Mapping[str, Space]:
-    """The agents' spaces by agent id.
-
-    Each is opened when it is asked for, so that what is wrong with one agent keeps no other away.
+    """The agents' spaces by agent id, each opened on first use, so that one that is wrong hides no other.
 
     Raises:
         ConfigError: A setting is wrong.

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 import logging
-import re
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
 from ragloom import Json, RagloomError, SearchResult
+from ragloom.text import parse_json
 from ragloom_agents.index import AgentIndex
 from ragloom_agents.results import ResultsFormatter, context_of
-
-__all__ = ["HINT", "RagSearch", "ToolError", "ToolResult"]
 
 HINT = (
     "You have a tool, rag_search, that searches the documentation. Before you answer anything that the "
@@ -27,7 +25,7 @@ _LOG = logging.getLogger("ragloom")
 _MOST = 50
 _TIMEOUT = 30.0
 _SHOWN = 60  # characters of a wrong argument
-_HALF = re.compile("[\ud800-\udfff]")
+_ADDITIONAL = "additionalProperties"
 
 
 class ToolError(RagloomError):
@@ -48,15 +46,7 @@ class ToolResult:
 
 
 class RagSearch:
-    """``rag_search`` for one agent: read-only, needs no confirmation, answers within 30 seconds.
-
-    Attributes:
-        name: ``rag_search``.
-        description: For the model.
-        read_only: It changes nothing.
-        needs_confirmation: It may be called without asking anybody.
-        timeout: Seconds.
-    """
+    """``rag_search`` for one agent: read-only, needs no confirmation, answers within 30 seconds."""
 
     name = "rag_search"
     description = (
@@ -89,11 +79,11 @@ class RagSearch:
                     "type": "integer",
                     "minimum": 1,
                     "maximum": _MOST,
-                    "description": f"Passages at the most; {min(top_k, _MOST)} if left out.",
+                    "description": f"Maximum number of passages; {min(top_k, _MOST)} by default.",
                 },
             },
             "required": ["query"],
-            "additionalProperties": False,
+            _ADDITIONAL: False,
         }
 
     def __call__(self, query: str, top_k: int | None = None) -> str:
@@ -136,55 +126,35 @@ class RagSearch:
 
     def openai(self) -> dict[str, Json]:
         """The definition for ``tools`` of the OpenAI chat completions API, and of Ollama."""
-        function: dict[str, Json] = {
-            "name": self.name,
-            "description": self.description,
-            "parameters": self.parameters,
-        }
-        return {"type": "function", "function": function}
+        return {"type": "function", "function": self._definition("parameters", self.parameters)}
 
     def anthropic(self) -> dict[str, Json]:
         """The definition for ``tools`` of the Anthropic messages API."""
-        return {
-            "name": self.name,
-            "description": self.description,
-            "input_schema": self.parameters,
-        }
+        return self._definition("input_schema", self.parameters)
 
     def gemini(self) -> dict[str, Json]:
         """The function declaration for Gemini, whose schemas are a subset of OpenAPI's."""
-        return {
-            "name": self.name,
-            "description": self.description,
-            "parameters": _openapi(self.parameters),
-        }
+        schema = json.loads(json.dumps(self.parameters), object_hook=_openapi)
+        return self._definition("parameters", schema)
+
+    def _definition(self, key: str, schema: Json) -> dict[str, Json]:
+        return {"name": self.name, "description": self.description, key: schema}
 
 
-def _openapi(schema: Mapping[str, Json]) -> dict[str, Json]:
-    """A JSON schema as Gemini has it: types in capitals, no ``additionalProperties``."""
-    converted: dict[str, Json] = {}
-    for key, value in schema.items():
-        if key == "additionalProperties":
-            continue
-        if key == "type" and isinstance(value, str):
-            converted[key] = value.upper()
-        elif key == "properties" and isinstance(value, Mapping):
-            converted[key] = {
-                name: _openapi(inner) if isinstance(inner, Mapping) else inner
-                for name, inner in value.items()
-            }
-        else:
-            converted[key] = value
-    return converted
+def _openapi(schema: dict[str, Json]) -> dict[str, Json]:
+    """An object of a JSON schema as Gemini has it: types in capitals, no ``additionalProperties``."""
+    kind = schema.get("type")
+    changed: dict[str, Json] = {"type": kind.upper()} if isinstance(kind, str) else {}
+    return {key: value for key, value in {**schema, **changed}.items() if key != _ADDITIONAL}
 
 
 def _decoded(arguments: object) -> Mapping[object, object]:
     if isinstance(arguments, str):
         try:
-            arguments = json.loads(arguments)
+            arguments = parse_json(arguments)
         except json.JSONDecodeError as error:
             raise ToolError(f"the arguments are not JSON: {error}") from error
-        except (ValueError, RecursionError):  # a number or a nesting that Python does not read
+        except ValueError:  # a number or a nesting that Python does not read
             arguments = None
     if isinstance(arguments, Mapping):
         return arguments
@@ -195,12 +165,10 @@ def _checked(arguments: Mapping[object, object]) -> tuple[str, int | None]:
     """The arguments, if they are as the schema says."""
     unknown = [key for key in arguments if key not in ("query", "top_k")]
     if unknown:
-        raise ToolError(f"unknown argument {_short(unknown[0])}; there are query and top_k")
+        raise ToolError(f"unknown argument {_short(unknown[0])} (available: query, top_k)")
     query, top_k = arguments.get("query"), arguments.get("top_k")
     if not isinstance(query, str) or not query.strip():
         raise ToolError(f"query must be a string that is not empty, not {_short(query)}")
-    if _HALF.search(query):
-        raise ToolError("query holds half of a character (a lone surrogate): give whole ones")
     if top_k is None:
         return query, None
     whole = isinstance(top_k, int) or (isinstance(top_k, float) and top_k.is_integer())

@@ -46,7 +46,7 @@ def ragloom_commands() -> Mapping[str, CommandSpec]:
     return {
         "knowledge": CommandSpec(
             target="ragloom_knowledge.cli:knowledge",
-            summary="Capture lessons and ask what has worked.",
+            summary="Capture lessons and query what has worked.",
         )
     }
 

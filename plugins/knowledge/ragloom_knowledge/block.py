@@ -10,8 +10,6 @@ from unicodedata import category, normalize
 from ragloom import TokenCounter
 from ragloom_knowledge.types import Pattern
 
-__all__ = ["AT_MOST", "fitting", "pattern_block", "without_recalled"]
-
 AT_MOST: Final = 3
 """Patterns in a block."""
 

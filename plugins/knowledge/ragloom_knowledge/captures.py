@@ -1,32 +1,35 @@
-"""The three moments that teach something."""
+"""The three events that teach something."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ragloom import Progress
 from ragloom_knowledge.capturing import new_lesson
 from ragloom_knowledge.types import Captured, Lesson
 
-__all__ = ["Captures"]
+if TYPE_CHECKING:
+    from ragloom_knowledge.database import LessonTable
 
 
-class Captures(ABC):
-    """Stages what was learnt; the database is left to :meth:`capture_all`."""
+class Captures:
+    """Stages what was learnt in the table of lessons."""
 
-    @abstractmethod
+    table: LessonTable
+
     def capture_all(
         self, lessons: Sequence[Lesson], *, progress: Progress | None = None
     ) -> list[Captured]:
-        """Stage lessons, or count those that are known: all of them or none."""
-
-    def capture(self, lesson: Lesson) -> Captured:
-        """Stage a lesson, or count it where it is known. Nothing is embedded.
+        """Stage lessons, or count those that are known: all of them or none. Nothing is embedded.
 
         Raises:
-            StoreError: The database refused it.
+            StoreError: The database refused one.
         """
+        return self.table.capture(lessons, progress)
+
+    def capture(self, lesson: Lesson) -> Captured:
+        """Stage one lesson; see :meth:`capture_all`."""
         return self.capture_all([lesson])[0]
 
     def capture_failure_solution(

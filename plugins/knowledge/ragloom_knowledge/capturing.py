@@ -1,11 +1,11 @@
-"""From what an orchestrator, a person or a CI job says to a lesson that may be kept."""
+"""Lessons made of what an orchestrator, a person or a CI job captures."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from reprlib import repr as shown
-from typing import Final
+from typing import Final, cast
 
 from ragloom import Json
 from ragloom_knowledge.block import without_recalled
@@ -18,8 +18,6 @@ from ragloom_knowledge.types import (
     Lesson,
     LessonError,
 )
-
-__all__ = ["lesson_from_json", "new_lesson", "now", "storable"]
 
 _REQUIRED: Final[Mapping[Kind, tuple[str, ...]]] = {
     "failure_solution": ("failure_description",),
@@ -55,13 +53,11 @@ def lesson_from_json(value: Json) -> Lesson:
     verified = value.get("success_verified", kind != "failure_solution")
     if not isinstance(verified, bool):
         raise LessonError(f"success_verified: expected true or false, found {shown(verified)}")
-    texts: dict[str, str | None] = {}
-    for key in legal - {"kind", "success_verified"}:
-        text = value.get(key)
-        if text is not None and not isinstance(text, str):
+    texts = {key: value.get(key) for key in legal - {"kind", "success_verified"}}
+    for key, text in texts.items():
+        if not isinstance(text, str | None):
             raise LessonError(f"{key}: expected a string, found {shown(text)}")
-        texts[key] = text
-    return new_lesson(kind, texts, verified=verified)
+    return new_lesson(kind, cast("dict[str, str | None]", texts), verified=verified)
 
 
 def new_lesson(kind: Kind, given: Mapping[str, str | None], *, verified: bool) -> Lesson:
@@ -87,22 +83,12 @@ def new_lesson(kind: Kind, given: Mapping[str, str | None], *, verified: bool) -
     return Lesson(
         id=stable_id(kind, name, 0),
         kind=kind,
-        project=texts["project"] or "",
-        agent_type=texts["agent_type"] or "",
-        task_type=texts.get("task_type"),
-        technology=texts.get("technology"),
-        failure_description=texts.get("failure_description"),
-        error_message=texts.get("error_message"),
-        solution_steps=texts.get("solution_steps"),
-        gate_type=texts.get("gate_type"),
-        human_feedback=texts.get("human_feedback"),
-        revision_approach=texts.get("revision_approach"),
-        approved_approach=texts.get("approved_approach"),
         success_verified=verified,
         signature=name,
         successes=count,
         uses=count,
         captured_at=now(),
+        **texts,  # type: ignore[arg-type]  # project and agent_type are required
     )
 
 
@@ -121,8 +107,7 @@ def storable(key: str, text: str) -> str | None:
     if key in LONGEST:
         kept = " ".join(kept.split())
         if len(kept) > LONGEST[key]:
-            message = f"{key}: {len(kept)} characters, and at most {LONGEST[key]} are kept"
-            raise LessonError(message)
+            raise LessonError(f"{key}: {len(kept)} characters; the maximum is {LONGEST[key]}")
     return kept if kept.strip() else None
 
 

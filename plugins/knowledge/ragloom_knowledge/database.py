@@ -12,12 +12,10 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError, NoSuchModuleError, SQLAlchemyError
 
 from ragloom import ConfigError, MissingDependencyError, Progress, StoreError
-from ragloom_knowledge.reporting import reported
+from ragloom_knowledge.files import reported
 from ragloom_knowledge.schema import checkpoints, learnt_again, lessons, metadata
 from ragloom_knowledge.signature import same_advice, stable_id
 from ragloom_knowledge.types import Captured, CheckpointKind, Lesson, LessonError
-
-__all__ = ["LessonTable"]
 
 _AT_ONCE: Final = 500  # ids in one statement; SQLite takes 32,766 variables, older ones 999
 _ATTEMPTS: Final = 5
@@ -43,8 +41,9 @@ class LessonTable:
 
     Raises:
         ConfigError: The URL cannot be read, or is for another database.
+        LessonError: No lesson has the id (of every method that takes one).
         MissingDependencyError: The driver is not installed.
-        StoreError: The database does not answer.
+        StoreError: The database does not answer (of every method, too).
     """
 
     def __init__(self, url: str) -> None:
@@ -62,10 +61,7 @@ class LessonTable:
         """Keep lessons, or count those that are known, in one transaction; the known wording stays.
 
         A lesson is known where one of the same kind and signature gives the same advice. Where the advice
-        differs, both are kept: conflicting patterns are for whoever asks to weigh.
-
-        Raises:
-            StoreError: The database refused it.
+        differs, both are kept: whoever queries them weighs conflicting patterns.
         """
         # All lock in one order: two that wait for each other would never end.
         order = sorted(range(len(given)), key=lambda place: given[place].id)
@@ -85,11 +81,7 @@ class LessonTable:
         raise AssertionError("unreachable")
 
     def restore(self, given: Sequence[Lesson]) -> int:
-        """Write lessons as they are, in one transaction, replacing those with the same id.
-
-        Returns:
-            How many there were.
-        """
+        """Write lessons as they are, in one transaction, replacing those with the same id; how many."""
         with _named(self._engine), self._engine.begin() as connection:
             _delete(connection, [lesson.id for lesson in given])
             if given:
@@ -104,11 +96,7 @@ class LessonTable:
         return len(given)
 
     def get(self, lesson_id: str) -> Lesson:
-        """One lesson.
-
-        Raises:
-            LessonError: There is none of that id.
-        """
+        """One lesson; a LessonError where there is none of that id."""
         found = self.by_ids([lesson_id])
         if lesson_id not in found:
             raise _unknown(lesson_id)
@@ -118,8 +106,8 @@ class LessonTable:
         """Those of the lessons that exist."""
         found: dict[str, Lesson] = {}
         with _named(self._engine), self._engine.connect() as connection:
-            for part in _parts(ids):
-                rows = connection.execute(_SELECT.where(lessons.c.id.in_(part)))
+            for batch in _batches(ids):
+                rows = connection.execute(_SELECT.where(lessons.c.id.in_(batch)))
                 found.update((row["id"], _lesson(row)) for row in rows.mappings())
         return found
 
@@ -130,13 +118,7 @@ class LessonTable:
         staged: bool | None = None,
         verified: bool | None = None,
     ) -> list[Lesson]:
-        """Lessons that are as asked, in the order of their ids.
-
-        Args:
-            project: Learnt there, by it alone or by others, too.
-            staged: Not yet in the index, or in it.
-            verified: Whether their solution is known to work.
-        """
+        """Lessons that pass these filters, in the order of their ids."""
         query = _SELECT
         if project is not None:
             again = sa.select(learnt_again.c.lesson_id).where(learnt_again.c.project_id == project)
@@ -160,21 +142,17 @@ class LessonTable:
     ) -> None:
         """Note, in one transaction, that a checkpoint brought these into the index."""
         with _named(self._engine), self._engine.begin() as connection:
-            for part in _parts(ids):
+            for batch in _batches(ids):
                 connection.execute(
                     sa.update(lessons)
-                    .where(lessons.c.id.in_(part), lessons.c.embedded == sa.false())
+                    .where(lessons.c.id.in_(batch), lessons.c.embedded == sa.false())
                     .values(embedded=True, embedded_at=now)
                 )
             values = {"project_id": project, "checkpoint_type": kind, "lessons": len(ids)}
             connection.execute(sa.insert(checkpoints).values(**values, timestamp=now))
 
     def count_outcome(self, lesson_id: str, *, success: bool) -> Lesson:
-        """Count one use, and whether it worked.
-
-        Raises:
-            LessonError: There is none of that id.
-        """
+        """Count one use, and whether it worked."""
         return self._change(
             lesson_id,
             uses=lessons.c.uses + 1,
@@ -182,11 +160,7 @@ class LessonTable:
         )
 
     def pin(self, lesson_id: str, *, pinned: bool) -> Lesson:
-        """Keep a lesson whatever its age, or no longer.
-
-        Raises:
-            LessonError: There is none of that id.
-        """
+        """Keep a lesson whatever its age, or no longer."""
         return self._change(lesson_id, pinned=pinned)
 
     def expired(self, before: datetime) -> list[str]:
@@ -255,9 +229,9 @@ def _expired(before: datetime) -> sa.Select[str]:
 
 
 def _delete(connection: sa.Connection, ids: Sequence[str]) -> None:
-    for part in _parts(ids):
-        connection.execute(sa.delete(lessons).where(lessons.c.id.in_(part)))
-        connection.execute(sa.delete(learnt_again).where(learnt_again.c.lesson_id.in_(part)))
+    for batch in _batches(ids):
+        connection.execute(sa.delete(lessons).where(lessons.c.id.in_(batch)))
+        connection.execute(sa.delete(learnt_again).where(learnt_again.c.lesson_id.in_(batch)))
 
 
 def _row(lesson: Lesson) -> dict[str, object]:
@@ -274,7 +248,7 @@ def _lesson(row: sa.RowMapping) -> Lesson:
     return Lesson(**values)  # as the columns are
 
 
-def _parts(ids: Sequence[str]) -> Iterator[Sequence[str]]:
+def _batches(ids: Sequence[str]) -> Iterator[Sequence[str]]:
     for start in range(0, len(ids), _AT_ONCE):
         yield ids[start : start + _AT_ONCE]
 
@@ -300,7 +274,7 @@ def _engine(url: str) -> sa.Engine:
 
 
 def _lock_before_reading(engine: sa.Engine) -> None:
-    """Take SQLite's write lock at the start: one that is asked for after reading is refused at once."""
+    """Take SQLite's write lock at the start: after reading it is refused at once."""
 
     @sa.event.listens_for(engine, "connect")
     def _leave_transactions_to_us(connection: object, _record: object) -> None:
@@ -327,10 +301,10 @@ def _failed(engine: sa.Engine, error: Exception) -> StoreError:
 def _said(error: Exception) -> str:
     """What the driver says, on one line; of what PostgreSQL says, pg8000 has the message under ``M``."""
     cause: object = getattr(error, "orig", None) or error
-    parts: object = next(iter(getattr(cause, "args", ())), None)
-    message = parts.get("M") if isinstance(parts, Mapping) else None
+    said: object = next(iter(getattr(cause, "args", ())), None)
+    message = said.get("M") if isinstance(said, Mapping) else None
     return " ".join(str(message or cause).split())
 
 
 def _unknown(lesson_id: str) -> LessonError:
-    return LessonError(f"no lesson has the id {lesson_id!r}: 'ragloom knowledge list' names them")
+    return LessonError(f"unknown lesson {lesson_id!r}: 'ragloom knowledge list' shows all")

@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import MISSING, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from reprlib import repr as shown
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ragloom import Json, Progress
-from ragloom.text import read_regular
+from ragloom.text import FrontMatterError, read_regular, split_front_matter
 from ragloom_knowledge.capturing import storable
-from ragloom_knowledge.files import file_name, with_front_matter, write_atomically
-from ragloom_knowledge.reporting import reported
+from ragloom_knowledge.files import file_name, reported, with_front_matter, write_atomically
 from ragloom_knowledge.signature import stable_id
 from ragloom_knowledge.types import KINDS, Lesson, LessonError
 
-if TYPE_CHECKING:
-    from yaml import Node, SafeLoader
-
-__all__ = ["exported_text", "parse_exported", "read_export", "write_export"]
-
 _GREATEST: Final = 1_000_000_000  # count in a file; the databases hold twice as many
-_DEEPEST: Final = 20  # levels of YAML; lessons have two
 _NUMBER: Final = re.compile("[0-9]{1,10}")
 
 
@@ -94,96 +87,62 @@ def read_export(folder: Path, progress: Progress | None = None) -> list[Lesson]:
 def parse_exported(text: str, place: str) -> Lesson:
     """The lesson whose :func:`exported_text` this is; the front matter says everything.
 
-    Args:
-        text: Of the file.
-        place: Names the file in messages.
-
     Raises:
         LessonError: The front matter is missing or is not that of a lesson; names file and line.
     """
-    begin, _, rest = text.removeprefix("\ufeff").replace("\r\n", "\n").partition("---\n")
-    block, end, _ = rest.partition("\n---\n")
-    if begin or not end:
+    try:
+        front_matter = split_front_matter(text.removeprefix("\ufeff"), strict=True)
+    except FrontMatterError as error:
+        message = f"{place}:{error.line}: not an exported lesson: {error.problem}"
+        raise LessonError(message) from error
+    if front_matter is None:
         raise LessonError(f"{place}:1: not an exported lesson: it has no front matter")
-    given = _front_matter(block, place)
+    lines = front_matter.lines
+    for key in front_matter.repeated:
+        raise LessonError(f"{place}:{lines[key]}: {shown(key)} is given twice")
     values: dict[str, object] = {}
     for known in fields(Lesson):
         name = known.name
-        if name not in given:
+        if name not in front_matter.fields:
             if known.default is MISSING:
                 raise LessonError(f"{place}:1: {name}: missing")
             continue
-        line, node = given[name]
+        given, plain = front_matter.fields[name], name in front_matter.plain
         try:
-            values[name] = _read(name, str(known.type), node)
+            values[name] = _read(name, str(known.type), given, plain=plain)
         except LessonError as error:  # a name that is too long
-            raise LessonError(f"{place}:{line}: {error}") from error
+            raise LessonError(f"{place}:{lines[name]}: {error}") from error
         except ValueError as error:
-            found = shown(node.value) if isinstance(node.value, str) else "something nested"
-            raise LessonError(f"{place}:{line}: {name}: expected {error}, found {found}") from error
+            found = f"{name}: expected {error}, found {shown(given)}"
+            raise LessonError(f"{place}:{lines[name]}: {found}") from error
     lesson = Lesson(**values)  # type: ignore[arg-type]  # as the fields are
     for name, problem in _contradictions(lesson):
-        line = given[name][0] if name in given else 1
-        raise LessonError(f"{place}:{line}: {name}: {problem}")
+        raise LessonError(f"{place}:{lines.get(name, 1)}: {name}: {problem}")
     return lesson
 
 
-def _front_matter(block: str, place: str) -> Mapping[str, tuple[int, Node]]:
-    """Line and value of every key. Nothing is constructed: a file does no harm by what it says."""
-    import yaml
-
-    loader: type[SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    wrong = f"{place}:{{}}: not an exported lesson: {{}}"
-    try:
-        depth = 0
-        for event in yaml.parse(block, Loader=loader):  # libyaml's composer overflows the stack
-            depth += isinstance(event, yaml.CollectionStartEvent)
-            depth -= isinstance(event, yaml.CollectionEndEvent)
-            if depth > _DEEPEST:
-                line = event.start_mark.line + 2 if event.start_mark else 1
-                raise LessonError(wrong.format(line, "nested too deeply"))
-        root = yaml.compose(block, Loader=loader)  # the block's first line is the file's second
-    except yaml.YAMLError as error:
-        mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
-        line = mark.line + 2 if mark else 1
-        raise LessonError(wrong.format(line, problem or "not valid YAML")) from error
-    if not isinstance(root, yaml.MappingNode):
-        raise LessonError(wrong.format(1, "it has no fields"))
-    found: dict[str, tuple[int, Node]] = {}
-    for key, value in root.value:
-        line = key.start_mark.line + 2
-        if not isinstance(key, yaml.ScalarNode):
-            raise LessonError(wrong.format(line, "a key must be a plain word"))
-        if key.value in found:
-            raise LessonError(wrong.format(line, f"{shown(key.value)} is given twice"))
-        found[key.value] = line, value
-    return found
-
-
-def _read(name: str, kind: str, node: Node) -> object:
+def _read(name: str, kind: str, given: Json, *, plain: bool) -> object:
     """The value of a field.
 
     Raises:
         LessonError: A name is too long.
         ValueError: It is not of its kind; says what was expected.
     """
-    from yaml import ScalarNode
-
+    optional = kind.endswith("None")
     if kind.startswith("tuple"):
-        if not isinstance(node.value, list) or not all(map(_is_text, node.value)):
+        if not isinstance(given, list) or not all(isinstance(item, str) for item in given):
             raise ValueError("a list of names")
-        names = (storable("project", item.value) for item in node.value)
+        names = (storable("project", str(item)) for item in given)
         return tuple(sorted({text for text in names if text}))
-    text = node.value if isinstance(node, ScalarNode) else ""
-    written = node.tag.rpartition(":")[2]
-    if kind.endswith("None") and isinstance(node, ScalarNode) and (written == "null" or not text):
+    if optional and given in (None, ""):
         return None
+    text = given if isinstance(given, str) else ""
     if kind == "bool":
-        if written == "bool" and text.lower() in ("true", "false"):
-            return bool(text.lower() == "true")
+        if plain and text.lower() in ("true", "false"):
+            return text.lower() == "true"
         raise ValueError("true or false")
     if kind == "int":
-        if written == "int" and _NUMBER.fullmatch(text) and int(text) <= _GREATEST:
+        if plain and _NUMBER.fullmatch(text) and int(text) <= _GREATEST:
             return int(text)
         raise ValueError(f"a whole number from 0 to {_GREATEST}")
     if kind.startswith("datetime"):
@@ -193,14 +152,10 @@ def _read(name: str, kind: str, node: Node) -> object:
         raise ValueError("a time such as 2026-01-31T10:00:00")
     if kind == "Kind" and text not in KINDS:
         raise ValueError(f"one of {', '.join(KINDS)}")
-    kept = storable(name, text) if _is_text(node) else None
-    if kept is None and not (kind.endswith("None") and _is_text(node)):
+    kept = storable(name, text)
+    if kept is None and not (optional and isinstance(given, str)):
         raise ValueError("text")
     return kept
-
-
-def _is_text(node: Node) -> bool:
-    return isinstance(node.value, str) and not node.tag.endswith(":null")
 
 
 def _contradictions(lesson: Lesson) -> Iterator[tuple[str, str]]:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
-from ragloom import Json
+from ragloom import Json, Progress
 from ragloom_knowledge.types import Lesson
 
-__all__ = ["file_name", "indexed_text", "with_front_matter", "write_atomically"]
-
-ENDING: Final = ".md"
+Item = TypeVar("Item")
 _FILTERED: Final = ("id", "kind", "project", "agent_type", "task_type", "technology")
 _TITLES: Final = {
     "technology": "Technology",
@@ -26,9 +24,17 @@ _TITLES: Final = {
 }
 
 
+def reported(items: Sequence[Item], stage: str, progress: Progress | None) -> Iterator[Item]:
+    """The items in turn; ``progress`` is told of each once it is done with."""
+    for number, item in enumerate(items, 1):
+        yield item
+        if progress:
+            progress(stage, number, len(items))
+
+
 def file_name(lesson_id: str) -> str:
     """``<id>.md``."""
-    return f"{lesson_id}{ENDING}"
+    return f"{lesson_id}.md"
 
 
 def indexed_text(lesson: Lesson) -> str:

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from ragloom import Condition, NotIndexedError, Progress, Workspace
-from ragloom_knowledge.files import file_name, indexed_text, write_atomically
-from ragloom_knowledge.reporting import reported
+from ragloom_knowledge.files import file_name, indexed_text, reported, write_atomically
 from ragloom_knowledge.space import knowledge_space
 from ragloom_knowledge.types import (
     Kind,
@@ -20,8 +19,6 @@ from ragloom_knowledge.types import (
     Patterns,
     wilson_lower_bound,
 )
-
-__all__ = ["LessonIndex", "named_files"]
 
 _LOG: Final = logging.getLogger("ragloom")
 _CHUNKS: Final = 4  # of one lesson, that may stand before another one's
@@ -34,11 +31,7 @@ _KIND_ORDER: Final[Mapping[Kind, int]] = {
 
 
 class LessonIndex:
-    """A file for every lesson that was processed, and the space made of these files.
-
-    Args:
-        project: The workspace whose state holds both.
-    """
+    """A file for every lesson that was processed, and the space made of these files."""
 
     def __init__(self, project: Workspace) -> None:
         self.space = knowledge_space(project)
@@ -76,7 +69,7 @@ class LessonIndex:
 
     def search(
         self,
-        asked: str,
+        text: str,
         labels: Mapping[str, str | None],
         relevance: float,
         count: int,
@@ -85,10 +78,10 @@ class LessonIndex:
         """The ``count`` lessons that match best, as patterns, the best proven first.
 
         Args:
-            asked: In words.
-            labels: Front matter that a lesson must have; None asks for nothing.
-            relevance: What is less relevant, 0 to 1, is left out.
-            count: Lessons at the most.
+            text: The query.
+            labels: Front matter that a lesson must have, or None for any.
+            relevance: The least relevance, 0 to 1.
+            count: Maximum number of lessons.
             known: Gives those of some ids that are in the table. Another workspace may have removed a
                 lesson from it; that one takes nobody's place.
 
@@ -110,7 +103,7 @@ class LessonIndex:
         ]
         top_k = count * _CHUNKS
         while True:
-            result = self.space.search(asked, top_k=top_k, min_relevance=relevance, where=where)
+            result = self.space.search(text, top_k=top_k, min_relevance=relevance, where=where)
             best: dict[str, float] = {}
             for hit in result.hits:
                 lesson_id = Path(hit.chunk.uri).stem

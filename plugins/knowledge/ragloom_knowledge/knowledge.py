@@ -1,4 +1,4 @@
-"""What an orchestrator holds: capture, checkpoint, query, outcome, context, retention."""
+"""The lessons of a workspace: capture, checkpoint, query, outcome, context, retention."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
 from ragloom import (
@@ -29,7 +28,6 @@ from ragloom_knowledge.index import LessonIndex, named_files
 from ragloom_knowledge.settings import KnowledgeSettings
 from ragloom_knowledge.types import (
     CHECKPOINTS,
-    Captured,
     Checkpoint,
     CheckpointKind,
     Lesson,
@@ -43,8 +41,6 @@ from ragloom_knowledge.types import (
 if TYPE_CHECKING:
     from ragloom_knowledge.database import LessonTable
 
-__all__ = ["KnowledgeBase"]
-
 _LOG: Final = logging.getLogger("ragloom")
 _ENTERING: Final = 5  # lessons of a failure that are ranked, as Decision 68 has it
 
@@ -52,7 +48,7 @@ _ENTERING: Final = 5  # lessons of a failure that are ranked, as Decision 68 has
 class KnowledgeBase(Captures):
     """The lessons of a workspace, for its orchestrator alone: agents get text, never this object.
 
-    A context manager; leaving it closes the database and gives the model's memory back.
+    A context manager; leaving it closes the database and frees the model's memory.
 
     >>> with KnowledgeBase.open() as knowledge:
     ...     text = knowledge.build_context_for_task(Task(description="Add a login form"))
@@ -77,12 +73,7 @@ class KnowledgeBase(Captures):
         config: str | os.PathLike[str] | None = None,
         host: PluginHost | None = None,
     ) -> Self:
-        """Open the lessons of the workspace at ``path``.
-
-        Args:
-            path: The folder whose ``.ragloom`` holds them.
-            config: The settings file; ``ragloom.yaml`` in the folder, if there is one, otherwise.
-            host: The plugins; those that are installed, by default.
+        """Open the lessons of the workspace at ``path``; see :meth:`ragloom.Workspace.open`.
 
         Raises:
             ConfigError: The folder does not exist, or a setting is wrong.
@@ -100,33 +91,14 @@ class KnowledgeBase(Captures):
         """The knowledge base itself."""
         return self
 
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_exc: object) -> None:
         """Close it."""
         self.close()
 
     def close(self) -> None:
-        """Close the database, and give the model's memory back."""
+        """Close the database, and free the model's memory."""
         self.table.close()
         self.space.close()
-
-    def capture_all(
-        self, lessons: Sequence[Lesson], *, progress: Progress | None = None
-    ) -> list[Captured]:
-        """Stage lessons, or count those that are known: all of them or none. Nothing is embedded.
-
-        Args:
-            lessons: Of any projects.
-            progress: Called with a stage, how much of it is done, and of how much.
-
-        Raises:
-            StoreError: The database refused one.
-        """
-        return self.table.capture(lessons, progress)
 
     def process_checkpoint(
         self, project: str, kind: CheckpointKind = "manual", *, progress: Progress | None = None
@@ -143,16 +115,15 @@ class KnowledgeBase(Captures):
 
         Raises:
             ConfigError: There is no such kind.
-            LessonError: No project can be called so.
-            RagloomError: Database, model or index failed; the next run goes on from there.
+            LessonError: The project has no name, or one that is too long.
+            RagloomError: Database, model or index failed; the next run resumes.
         """
         project = _name("project", project)
         if not project:
             raise LessonError("project: missing; a checkpoint needs it")
         if kind not in CHECKPOINTS:
-            raise ConfigError(
-                f"no checkpoint is called {kind!r}; there are {', '.join(CHECKPOINTS)}"
-            )
+            available = ", ".join(CHECKPOINTS)
+            raise ConfigError(f"unknown checkpoint kind {kind!r} (available: {available})")
         pruned = self.table.remove_expired(self._earliest(None))
         staged = self.table.select(project=project, staged=True, verified=True)
         embedded, failed = self._bring_up_to_date(staged, progress)
@@ -185,7 +156,7 @@ class KnowledgeBase(Captures):
             agent_type: Only lessons of this agent, unless None.
             task_type: Likewise.
             technology: Likewise.
-            max_results: Patterns at the most.
+            max_results: Maximum number of patterns.
 
         Raises:
             RagloomError: Database, model or index failed.
@@ -208,12 +179,9 @@ class KnowledgeBase(Captures):
             "task_type": task_type,
             "technology": technology,
         }
-        asked = "\n".join(
-            f"{title}: {text}"
-            for title, text in (("Failure", description), ("Error", error))
-            if text
-        )
-        found = self._query(asked, labels, self.settings.failure_relevance, _ENTERING)
+        given = (("Failure", description), ("Error", error))
+        query = "\n".join(f"{title}: {text}" for title, text in given if text)
+        found = self._query(query, labels, self.settings.failure_relevance, _ENTERING)
         return Patterns(found[:AT_MOST], reason=found.reason)
 
     def report_outcome(self, pattern_id: str, success: bool) -> Lesson:  # noqa: FBT001 - the contract
@@ -236,7 +204,7 @@ class KnowledgeBase(Captures):
 
         Args:
             task: What an agent is about to be given.
-            max_tokens: What the block may have at the most; the settings' own by default.
+            max_tokens: Maximum number of tokens of the block; the settings' own by default.
         """
         try:
             patterns = self.query_for_task(
@@ -278,19 +246,16 @@ class KnowledgeBase(Captures):
         return self.table.pin(lesson_id, pinned=pinned)
 
     def remove(self, lesson_id: str, *, progress: Progress | None = None) -> Lesson:
-        """Remove a lesson that should never have been one, whatever its age, from table and index.
-
-        Args:
-            lesson_id: Pinned or not.
-            progress: Called with a stage, how much of it is done, and of how much.
+        """Remove a lesson, pinned or not, from table and index.
 
         Raises:
             LessonError: There is none of that id.
-            RagloomError: The index failed; the next checkpoint goes on from there.
+            RagloomError: The index failed; the next checkpoint resumes.
         """
         lesson = self.table.get(lesson_id)
         self.table.delete([lesson_id])
-        self._forget_removed(progress)
+        if self._remove_unknown(self._index.ids()):
+            self._index.update(progress)
         return lesson
 
     def prune(
@@ -305,26 +270,23 @@ class KnowledgeBase(Captures):
         Args:
             older_than: Age, from when it was embedded or else captured; the settings' own by default.
             dry_run: Only say which.
-            progress: Called with a stage, how much of it is done, and of how much.
+            progress: As for :meth:`process_checkpoint`.
 
         Raises:
-            RagloomError: Database or index failed; the next run goes on from there.
+            RagloomError: Database or index failed; the next run resumes.
         """
         earliest = self._earliest(older_than)
         if dry_run:
             return Pruned(ids=tuple(self.table.expired(earliest)), dry_run=True)
         ids = self.table.remove_expired(earliest)
-        self._forget_removed(progress)
+        if self._remove_unknown(self._index.ids()):
+            self._index.update(progress)
         return Pruned(ids=tuple(ids), dry_run=False)
 
     def export_lessons(self, folder: Path, *, progress: Progress | None = None) -> int:
         """Write every lesson, with its counts, as a Markdown file with front matter; gives how many.
 
         An earlier export in the folder is replaced as a whole.
-
-        Args:
-            folder: Empty, that of an earlier export, or not there yet.
-            progress: Called with a stage, how much of it is done, and of how much.
 
         Raises:
             LessonError: The folder holds something else, or a file cannot be written.
@@ -335,7 +297,7 @@ class KnowledgeBase(Captures):
         return len(exported)
 
     def import_lessons(self, folder: Path, *, progress: Progress | None = None) -> int:
-        """Take over every lesson in a folder as it was exported, counts and all; gives how many.
+        """Import every lesson in a folder as it was exported, counts and all; gives how many.
 
         A lesson with a known id is replaced. What was in the index there is in the index here.
 
@@ -350,15 +312,15 @@ class KnowledgeBase(Captures):
         return count
 
     def _query(
-        self, asked: str, labels: Mapping[str, str | None], relevance: float, entering: int
+        self, text: str, labels: Mapping[str, str | None], relevance: float, entering: int
     ) -> Patterns:
-        named = {name: text and _name(name, text) for name, text in labels.items()}
+        named = {name: label and _name(name, label) for name, label in labels.items()}
 
         def known(ids: Sequence[str]) -> Mapping[str, Lesson]:
             found = self.table.by_ids(ids)
             return {name: lesson for name, lesson in found.items() if lesson.embedded}
 
-        return self._index.search(asked, named, relevance, entering, known)
+        return self._index.search(text, named, relevance, entering, known)
 
     def _bring_up_to_date(
         self,
@@ -368,19 +330,14 @@ class KnowledgeBase(Captures):
     ) -> tuple[int, set[str]]:
         """Write the files of these lessons and of those that lack one, remove others, update the index."""
         there = self._index.ids()
-        there -= self._forget(there)
+        there -= self._remove_unknown(there)
         embedded = {name for name, in_index in self.table.ids().items() if in_index}
         wanted = sorted((embedded & renewed) | (embedded - there))
         self._index.write([*staged, *self.table.by_ids(wanted).values()], progress)
         return self._index.update(progress)
 
-    def _forget_removed(self, progress: Progress | None) -> None:
-        """Take out of the index what the table does not have."""
-        if self._forget(self._index.ids()):
-            self._index.update(progress)
-
-    def _forget(self, there: AbstractSet[str]) -> AbstractSet[str]:
-        """Remove the files that were there before the table was asked, and that it does not have."""
+    def _remove_unknown(self, there: AbstractSet[str]) -> AbstractSet[str]:
+        """Remove those of the files that the table does not have."""
         gone = there - self.table.ids().keys()
         self._index.remove(gone)
         return gone

@@ -11,8 +11,6 @@ import sqlalchemy as sa
 
 from ragloom_knowledge.types import LONGEST
 
-__all__ = ["checkpoints", "learnt_again", "lessons", "metadata"]
-
 metadata: Final = sa.MetaData()
 _GREATEST: Final = 2**31 - 1  # that PostgreSQL's integer holds
 

@@ -7,8 +7,6 @@ from hashlib import blake2b
 from typing import Final
 from uuid import UUID, uuid5
 
-__all__ = ["folded", "same_advice", "signature", "stable_id"]
-
 _NAMESPACE: Final = UUID("5b1f3a52-5c7b-5f0e-9d0e-68c3a1f2d468")
 _SAME: Final = 0.5  # of the words of both texts; below it, two solutions are two patterns
 

@@ -10,8 +10,6 @@ from ragloom import ConfigError, Space, Workspace
 from ragloom.config import Component, SpaceSettings
 from ragloom_knowledge.settings import KnowledgeSettings
 
-__all__ = ["knowledge_space", "named_spaces"]
-
 NAME: Final = "knowledge"
 
 
@@ -49,9 +47,9 @@ def named_spaces(workspace: Workspace) -> Mapping[str, Space]:
     if NAME in workspace.spaces():
         origin = workspace.settings.origin("knowledge.serve")
         raise ConfigError(
-            f"{origin}: knowledge.serve: two spaces are called {NAME!r}, that of the lessons and one of "
-            "the workspace: give that one another name"
+            f"{origin}: knowledge.serve: two spaces have the name {NAME!r}, that of the lessons and one "
+            "of the workspace: give that one another name"
         )
-    lessons, asked = knowledge_space(workspace), workspace.settings.defaults
-    settings = replace(lessons.settings, top_k=asked.top_k, min_relevance=asked.min_relevance)
+    lessons, usual = knowledge_space(workspace), workspace.settings.defaults
+    settings = replace(lessons.settings, top_k=usual.top_k, min_relevance=usual.min_relevance)
     return {NAME: lessons.with_settings(settings)}

@@ -10,25 +10,6 @@ from typing import Final, Literal, Self, TypeAlias, get_args
 
 from ragloom import RagloomError
 
-__all__ = [
-    "CHECKPOINTS",
-    "FIELDS_OF_KIND",
-    "KINDS",
-    "LONGEST",
-    "Captured",
-    "Checkpoint",
-    "CheckpointKind",
-    "Kind",
-    "Lesson",
-    "LessonError",
-    "Pattern",
-    "Patterns",
-    "Pruned",
-    "Task",
-    "TaskContext",
-    "wilson_lower_bound",
-]
-
 Kind: TypeAlias = Literal["failure_solution", "gate_rejection", "gate_approval"]
 CheckpointKind: TypeAlias = Literal[
     "phase_completion", "project_completion", "cancellation", "manual"
@@ -50,13 +31,13 @@ LONGEST: Final[Mapping[str, int]] = {
     "technology": 100,
     "gate_type": 50,
 }
-"""Characters of a name at the most."""
+"""Maximum number of characters of a name."""
 
 _Z: Final = 1.959963984540054  # the 0.975 quantile of the normal distribution: a 95 % interval
 
 
 class LessonError(RagloomError):
-    """A lesson lacks what its kind needs, or is known under no such id."""
+    """A lesson lacks what its kind needs, or its id is unknown."""
 
 
 def wilson_lower_bound(successes: int, uses: int) -> float:
@@ -166,7 +147,7 @@ class Pattern:
         when_to_try: The case that it is for.
         successes: Times it worked.
         uses: Times it was tried.
-        relevance: To what was asked, 0 to 1.
+        relevance: To the query, 0 to 1.
     """
 
     id: str

@@ -57,7 +57,7 @@ def ragloom_commands() -> Mapping[str, CommandSpec]:
     return {
         "librarian": CommandSpec(
             target="ragloom_librarian.cli:librarian",
-            summary="Rebuild and ask a project's decisions and standards.",
+            summary="Rebuild and query a project's decisions and standards.",
         )
     }
 
@@ -95,9 +95,7 @@ _ON_FIRST_USE: Mapping[str, str] = {
 
 
 def __getattr__(name: str) -> object:
-    """Import what is heavy when it is first asked for (PEP 562)."""
+    """Import what is heavy on first use (PEP 562)."""
     if name not in _ON_FIRST_USE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(import_module(f"{__name__}.{_ON_FIRST_USE[name]}"), name)
-    globals()[name] = value
-    return value
+    return getattr(import_module(f"{__name__}.{_ON_FIRST_USE[name]}"), name)

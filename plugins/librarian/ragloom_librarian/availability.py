@@ -1,11 +1,9 @@
-"""Whether everything that the librarian asks is installed."""
+"""Whether everything that the librarian needs is installed."""
 
 from __future__ import annotations
 
 from ragloom import MissingDependencyError, PluginError, PluginHost, RagloomError, Workspace
 from ragloom.config import SpaceSettings
-
-__all__ = ["check_rag_available", "missing_parts"]
 
 _EXTRA = "ragloom[librarian]"
 
@@ -13,10 +11,10 @@ _EXTRA = "ragloom[librarian]"
 def check_rag_available(
     workspace: Workspace | None = None, *, host: PluginHost | None = None
 ) -> tuple[bool, str]:
-    """Whether the parts of the knowledge base are there; nothing heavy is imported.
+    """Whether the components of the knowledge base are there; nothing heavy is imported.
 
     Args:
-        workspace: Whose settings say which parts are used; the current folder's by default.
+        workspace: Whose settings name the components; the current folder's by default.
         host: The plugins, where there is no workspace yet; those that are installed, by default.
 
     Returns:
@@ -24,21 +22,14 @@ def check_rag_available(
     """
     try:
         opened = workspace or Workspace.open(host=host)
-        problem: RagloomError | None = missing_parts(
-            opened.host, opened.settings.space("librarian")
-        )
+        problem = missing_components(opened.host, opened.settings.space("librarian"))
     except RagloomError as error:
         problem = error
     return problem is None, "" if problem is None else str(problem)
 
 
-def missing_parts(host: PluginHost, settings: SpaceSettings) -> RagloomError | None:
-    """The error of a space with these settings whose parts are not all there; None if they are.
-
-    Args:
-        host: The plugins.
-        settings: They name the embedder and the store.
-    """
+def missing_components(host: PluginHost, settings: SpaceSettings) -> RagloomError | None:
+    """The error of a space whose components are not all there; None if they are."""
     wanted = {
         "loader": "markdown",
         "chunker": "heading",

@@ -7,15 +7,21 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from ragloom.cli import SHARE, Group, Session, json_option, on_one_line, print_json, progress
+from ragloom.cli import (
+    SHARE,
+    Group,
+    Session,
+    failures,
+    json_option,
+    on_one_line,
+    print_json,
+    progress,
+)
 from ragloom.config import build, counted
 
 if TYPE_CHECKING:
-    from ragloom import IndexReport, Json
+    from ragloom import Json
     from ragloom_librarian.knowledge_base import KnowledgeBase
-
-__all__ = ["librarian"]
-
 
 sources_option = click.option(
     "--source",
@@ -37,7 +43,7 @@ Examples:
   ragloom librarian query "error logging" --threshold 0.5 --top-n 5 --json""",
 )
 def librarian() -> None:
-    """Rebuild and ask the knowledge base: docs/adrs, docs/standards and docs/LLDs/done.
+    """Rebuild and query the knowledge base: docs/adrs, docs/standards and docs/LLDs/done.
 
     The folders and the threshold stand under "librarian" in ragloom.yaml, or in variables such as
     RAGLOOM_LIBRARIAN_THRESHOLD.
@@ -62,7 +68,9 @@ Examples:
   ragloom librarian rebuild
   ragloom librarian rebuild --full --source docs/adrs""",
 )
-@click.option("--full", "full", is_flag=True, help="Read and cut every file again, changed or not.")
+@click.option(
+    "--full", "full", is_flag=True, help="Read and split every file again, changed or not."
+)
 @click.option("--incremental", is_flag=True, help="Skip files that did not change (the default).")
 @sources_option
 @json_option
@@ -73,7 +81,7 @@ def rebuild(
     """Bring the knowledge base up to date with its Markdown files.
 
     Sections begin at headings of level 1 and 2. Unchanged files are skipped, and text that is known
-    is not embedded again. A damaged knowledge base is kept aside and made again.
+    is not embedded again. A damaged knowledge base is quarantined and rebuilt.
     """
     if full and incremental:
         raise click.UsageError("--full and --incremental exclude each other")
@@ -81,48 +89,36 @@ def rebuild(
     with progress(session, "librarian") as meter:
         report = base.rebuild(full=full, may_empty=not sources, progress=meter)
     base.close()
-    for failed in report.failed:
-        session.warn(f"{failed.path}: not indexed: {failed.error}")
-    for warning in report.warnings:
-        session.warn(warning)
-    if as_json:
-        print_json(_as_json(report))
-    elif not session.quiet:
-        click.echo(_summary(report))
-    if report.failed and not (report.added or report.updated or report.unchanged):
-        click.get_current_context().exit(1)
-
-
-def _summary(report: IndexReport) -> str:
+    failures(session, report)
     indexed = len(report.added) + len(report.updated)
     created = report.embedded + report.reused
-    counts = [
-        f"{counted(indexed, 'file')} indexed",
-        f"{report.unchanged} skipped",
-        f"{len(report.removed)} removed",
-    ]
-    if report.failed:
-        counts.append(f"{len(report.failed)} failed")
-    counts.append(f"{counted(created, 'chunk')} created")
-    return f"{', '.join(counts)} ({report.embedded} embedded), {report.seconds:.1f} s"
-
-
-def _as_json(report: IndexReport) -> Json:
-    return {
-        "files": {
-            "indexed": len(report.added) + len(report.updated),
-            "skipped": report.unchanged,
-            "removed": len(report.removed),
-            "failed": [{"path": failed.path, "error": failed.error} for failed in report.failed],
-        },
-        "chunks": {
-            "created": report.embedded + report.reused,
-            "embedded": report.embedded,
-            "total": report.chunks,
-        },
-        "seconds": round(report.seconds, 3),
-        "generation": report.generation,
-    }
+    if as_json:
+        print_json(
+            {
+                "files": {
+                    "indexed": indexed,
+                    "skipped": report.unchanged,
+                    "removed": len(report.removed),
+                    "failed": [{"path": one.path, "error": one.error} for one in report.failed],
+                },
+                "chunks": {
+                    "created": created,
+                    "embedded": report.embedded,
+                    "total": report.chunks,
+                },
+                "seconds": round(report.seconds, 3),
+                "generation": report.generation,
+            }
+        )
+    elif not session.quiet:
+        failed = f"{len(report.failed)} failed, " if report.failed else ""
+        click.echo(
+            f"{counted(indexed, 'file')} indexed, {report.unchanged} skipped, "
+            f"{len(report.removed)} removed, {failed}{counted(created, 'chunk')} created "
+            f"({report.embedded} embedded), {report.seconds:.1f} s"
+        )
+    if report.failed and not (indexed or report.unchanged):
+        click.get_current_context().exit(1)
 
 
 @librarian.command(
@@ -133,9 +129,9 @@ Examples:
   ragloom librarian query "error logging" --threshold 0.5 --top-n 5 --json""",
 )
 @click.argument("query")
-@click.option("-k", "k", metavar="N", type=int, help="Documents to choose from.")
+@click.option("-k", "k", metavar="N", type=int, help="Number of candidate documents.")
 @click.option("--threshold", metavar="SHARE", type=SHARE, help="The least relevance, 0 to 1.")
-@click.option("--top-n", "top_n", metavar="N", type=int, help="Documents at the most.")
+@click.option("--top-n", "top_n", metavar="N", type=int, help="Maximum number of documents.")
 @json_option
 @click.pass_obj
 def query_command(
@@ -156,7 +152,7 @@ def query_command(
     if not found:
         session.note(
             f"no document has a relevance of {base.settings.threshold:.2f} or more: "
-            "--threshold lets others through"
+            "--threshold lowers the minimum"
         )
     for document in found:
         place = f"{document['file_path']}:{document['start_line']}-{document['end_line']}"

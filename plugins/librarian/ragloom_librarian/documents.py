@@ -11,9 +11,7 @@ from typing import TypedDict
 from ragloom import Chunk, Hit, Snapshot, SourceError
 from ragloom.text import decode, read_regular
 
-__all__ = ["SNIPPET", "RetrievedDocument", "best_sections", "snippet"]
-
-SNIPPET = 500  # characters of a section that its snippet shows, at the most
+SNIPPET = 500  # maximum number of characters of a section's snippet
 
 _ATX = re.compile(r" {0,3}#{1,2}(?!#)(?:[ \t]+|$)")
 _UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*$")
@@ -26,7 +24,7 @@ class RetrievedDocument(TypedDict):
     Attributes:
         file_path: Relative to the workspace, with ``/``.
         section: The title of the document and that of the section, with ``>`` between them.
-        content_snippet: The section's first 500 characters, cut at a word.
+        content_snippet: The section's first 500 characters, up to the end of a word.
         score: The relevance, 0 to 1, of the best passage.
         content: The whole section.
         start_line: Of the section; 1-based and inclusive, as ``end_line``.
@@ -47,14 +45,7 @@ class RetrievedDocument(TypedDict):
 def best_sections(
     hits: Sequence[Hit], snapshot: Snapshot, root: Path, *, limit: int
 ) -> list[RetrievedDocument]:
-    """One document a file, made of the file's most relevant hit; best first, ties by path.
-
-    Args:
-        hits: In the order of the search.
-        snapshot: What they were found in.
-        root: The folder that paths are relative to.
-        limit: Documents at the most.
-    """
+    """One document a file, made of the file's most relevant hit; best first, ties by path."""
     best: dict[str, Hit] = {}
     for hit in hits:
         known = best.get(hit.chunk.uri)
@@ -65,7 +56,7 @@ def best_sections(
 
 
 def snippet(text: str, limit: int = SNIPPET) -> str:
-    """The first ``limit`` characters of ``text``, without the word that would be cut in two."""
+    """The first ``limit`` characters of ``text``, without the word that would be split in two."""
     if len(text) <= limit:
         return text
     if text[limit].isspace():
@@ -76,37 +67,37 @@ def snippet(text: str, limit: int = SNIPPET) -> str:
 
 def _document(hit: Hit, snapshot: Snapshot, root: Path) -> RetrievedDocument:
     chunk = hit.chunk
-    parts = _section_of(chunk, snapshot)
-    text = _between(parts[0], parts[-1], snapshot, root)
+    first, last = _section_of(chunk, snapshot)
+    text = _between(first, last, snapshot, root)
     if text is None:
-        parts, text = [chunk], chunk.text
+        first, last, text = chunk, chunk, chunk.text
     modified = datetime.fromtimestamp(snapshot.files[chunk.uri].modified, UTC)
     return RetrievedDocument(
         file_path=chunk.uri,
-        section=" > ".join(parts[0].headings[:_SHOWN]),
+        section=" > ".join(first.headings[:_SHOWN]),
         content_snippet=snippet(text),
         score=round(hit.relevance, 4),
         content=text,
-        start_line=parts[0].lines.start,
-        end_line=parts[-1].lines.end,
+        start_line=first.lines.start,
+        end_line=last.lines.end,
         last_modified=modified.isoformat(timespec="seconds"),
     )
 
 
-def _section_of(chunk: Chunk, snapshot: Snapshot) -> list[Chunk]:
-    """The chunks of the section that ``chunk`` is a part of: one, unless it is a long section."""
+def _section_of(chunk: Chunk, snapshot: Snapshot) -> tuple[Chunk, Chunk]:
+    """The first and the last chunk of the section that ``chunk`` belongs to."""
     number = snapshot.uris.index(chunk.uri)
     rows = (snapshot.file_of_row == number).nonzero()[0]
-    chunks = sorted((snapshot.chunk(int(row)) for row in rows), key=lambda part: part.ordinal)
-    at = next((at for at, part in enumerate(chunks) if part.id == chunk.id), None)
+    chunks = sorted((snapshot.chunk(int(row)) for row in rows), key=lambda one: one.ordinal)
+    at = next((at for at, one in enumerate(chunks) if one.id == chunk.id), None)
     if at is None or chunks[at].span != chunk.span:  # the file has changed since it was indexed
-        return [chunk]
+        return chunk, chunk
     first = last = at
     while first > 0 and not _begins_section(chunks[first]):
         first -= 1
     while last + 1 < len(chunks) and not _begins_section(chunks[last + 1]):
         last += 1
-    return chunks[first : last + 1]
+    return chunks[first], chunks[last]
 
 
 def _begins_section(chunk: Chunk) -> bool:

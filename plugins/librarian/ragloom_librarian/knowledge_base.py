@@ -1,6 +1,6 @@
-"""The knowledge base: a space of a project's decisions and standards, rebuilt and asked.
+"""The knowledge base: a space of a project's decisions and standards.
 
-It lies in ``.ragloom/librarian``, apart from the spaces of ``ragloom index``, which would cut it as the
+It lies in ``.ragloom/librarian``, apart from the spaces of ``ragloom index``, which would split it as the
 workspace's settings say and would read more than Markdown.
 """
 
@@ -10,9 +10,11 @@ import logging
 import os
 import threading
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
+from textwrap import shorten
 
 from ragloom import (
     ConfigError,
@@ -27,12 +29,10 @@ from ragloom import (
     Workspace,
 )
 from ragloom.config import CONFIG_NAME, Component
-from ragloom_librarian.availability import missing_parts
+from ragloom_librarian.availability import missing_components
 from ragloom_librarian.documents import RetrievedDocument, best_sections
 from ragloom_librarian.settings import LibrarianSettings
 from ragloom_librarian.waiting import spinner
-
-__all__ = ["KnowledgeBase", "named_spaces", "query_knowledge_base"]
 
 NAME = "librarian"
 REBUILD = "ragloom librarian rebuild"
@@ -47,7 +47,7 @@ class KnowledgeBase:
 
     Args:
         workspace: The project; its settings name the embedder and the store.
-        settings: Which folders, and how they are asked.
+        settings: Which folders, and how they are searched.
     """
 
     def __init__(self, workspace: Workspace, settings: LibrarianSettings) -> None:
@@ -68,11 +68,8 @@ class KnowledgeBase:
     ) -> KnowledgeBase:
         """The knowledge base of the project at ``path``; nothing is created.
 
-        Args:
-            path: The project's folder.
-            config: Its settings file, ``ragloom.yaml`` by default.
-            settings: Instead of those in the file and the environment.
-            host: The plugins; those that are installed, by default.
+        Args as for :meth:`ragloom.Workspace.open`; ``settings`` replace those of the file and the
+        environment.
 
         Raises:
             ConfigError: The folder does not exist, or a setting is wrong.
@@ -105,10 +102,10 @@ class KnowledgeBase:
     ) -> IndexReport:
         """Bring the knowledge base up to date with the files.
 
-        A damaged one is kept aside and made again.
+        A damaged one is quarantined and rebuilt.
 
         Args:
-            full: Read and cut every file again, changed or not. Texts that are known letter for
+            full: Read and split every file again, changed or not. Texts that are known letter for
                 letter are not embedded again.
             may_empty: Folders without a Markdown file empty it; an error otherwise.
             progress: Called with a stage, how much of it is done, and of how much.
@@ -116,7 +113,7 @@ class KnowledgeBase:
         Raises:
             MissingDependencyError: An extra is not installed.
             SourceError: None of the folders exists; or they hold nothing, without ``may_empty``.
-            StoreError: The store failed; the last knowledge base goes on answering.
+            StoreError: The store failed; the last knowledge base keeps answering.
             ModelError: The model failed; nothing was written.
         """
         with self._lock:
@@ -127,7 +124,7 @@ class KnowledgeBase:
                     f"none of {folders} exists in {self.workspace.root}: name the folders in "
                     f"{NAME}.sources of {CONFIG_NAME}"
                 )
-            self._require_parts()
+            self._require_components()
             if not may_empty and all(found.skipped for found in self.space.walk()):
                 folders = ", ".join(self.settings.sources)
                 raise SourceError(
@@ -151,43 +148,35 @@ class KnowledgeBase:
         if k < 1 or top_n < 1 or not 0 <= threshold <= 1:
             raise ConfigError("k and top_n must be 1 or more, and threshold 0 to 1")
         with self._lock:
-            self._require_parts()
+            self._require_components()
             self._snapshot()
-            if self._warm:
+            with nullcontext() if self._warm else spinner("loading the embedding model"):
                 result = self.space.search(query, top_k=k * _SECTIONS, min_relevance=threshold)
-            else:
-                with spinner("loading the embedding model"):
-                    result = self.space.search(query, top_k=k * _SECTIONS, min_relevance=threshold)
-                self._warm = True
+            self._warm = True
             if not result.hits:
-                LOG.info("no document for %r: %s", _shortened(query), result.reason)
+                LOG.info("no document for %r: %s", shorten(query, 80), result.reason)
                 return []
-            candidates = dict.fromkeys(hit.chunk.uri for hit in result.hits)
-            considered = set(list(candidates)[:k])
+            candidates = list(dict.fromkeys(hit.chunk.uri for hit in result.hits))
             snapshot = self._snapshot()  # a rebuild may have published another one just now
-            considered &= snapshot.files.keys()
+            considered = snapshot.files.keys() & candidates[:k]
             hits = [hit for hit in result.hits if hit.chunk.uri in considered]
             found = best_sections(hits, snapshot, self.workspace.root, limit=top_n)
         for document in found:
-            LOG.info(
-                "retrieved %.2f %s: %s",
-                document["score"],
-                document["file_path"],
-                document["section"],
-            )
+            place, section = document["file_path"], document["section"]
+            LOG.info("retrieved %.2f %s: %s", document["score"], place, section)
         return found
 
     def close(self) -> None:
-        """Give the model's memory back; the next query loads it again."""
+        """Free the model's memory; the next query loads it again."""
         with self._lock:
             self._warm = False
             self.space.close()
 
-    def _require_parts(self) -> None:
+    def _require_components(self) -> None:
         if self._complete:
             return
-        problem = missing_parts(self.workspace.host, self.workspace.settings.space(NAME))
-        if problem is not None:
+        settings = self.workspace.settings.space(NAME)
+        if (problem := missing_components(self.workspace.host, settings)) is not None:
             raise problem
         self._complete = True
 
@@ -216,13 +205,13 @@ def query_knowledge_base(
     workspace: str | os.PathLike[str] = ".",
     host: PluginHost | None = None,
 ) -> list[RetrievedDocument]:
-    """Ask the knowledge base of a project; it is opened once in a process and then kept.
+    """Query the knowledge base of a project; it is opened once in a process and then kept.
 
     Args:
         query: In words, such as the brief of an issue.
-        k: Documents to choose from; the setting ``librarian.k``, 5, by default.
+        k: Number of candidate documents; the setting ``librarian.k``, 5, by default.
         threshold: The least relevance, 0 to 1; the setting ``librarian.threshold``, 0.7, by default.
-        top_n: Documents at the most; the setting ``librarian.top_n``, 3, by default.
+        top_n: Maximum number of documents; the setting ``librarian.top_n``, 3, by default.
         workspace: The project's folder.
         host: The plugins; those that are installed, by default.
 
@@ -273,8 +262,3 @@ def named_spaces(workspace: Workspace) -> Mapping[str, Space]:
     """The knowledge base by its name, where it was built."""
     base = KnowledgeBase(workspace, workspace.section(NAME, LibrarianSettings))
     return {NAME: base.space} if base.space.generation else {}
-
-
-def _shortened(query: str, limit: int = 80) -> str:
-    said = " ".join(query.split())
-    return said if len(said) <= limit else f"{said[:limit]}…"

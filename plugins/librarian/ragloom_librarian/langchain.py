@@ -24,8 +24,6 @@ if TYPE_CHECKING:
         CallbackManagerForRetrieverRun,
     )
 
-__all__ = ["RagloomRetriever"]
-
 
 class RagloomRetriever(BaseRetriever):
     """Passages of an index as LangChain documents, best first; none where nothing is relevant.
@@ -36,8 +34,8 @@ class RagloomRetriever(BaseRetriever):
 
     Attributes:
         space: The index.
-        top_k: Passages at the most; the space's own setting by default.
-        min_relevance: What is less relevant, 0 to 1, is left out; likewise.
+        top_k: Maximum number of passages; the space's own setting by default.
+        min_relevance: The least relevance, 0 to 1; likewise.
         mode: ``hybrid``, ``rrf``, ``dense`` or ``lexical``; likewise.
     """
 
@@ -74,28 +72,25 @@ class RagloomRetriever(BaseRetriever):
         *,
         run_manager: CallbackManagerForRetrieverRun,  # noqa: ARG002 - LangChain's signature
     ) -> list[Document]:
-        """Ask the space as it is.
-
-        Raises:
-            NotIndexedError: Nothing is indexed yet.
-        """
-        return self._found(query)
+        """Search the space without updating it; a NotIndexedError where nothing is indexed yet."""
+        with (
+            self._lock
+        ):  # batch() searches from several threads; a component is used from one at a time
+            result = self.space.search(
+                query, top_k=self.top_k, min_relevance=self.min_relevance, mode=self.mode
+            )
+        return [_document(hit) for hit in result.hits]
 
     async def _aget_relevant_documents(
         self,
         query: str,
         *,
-        run_manager: AsyncCallbackManagerForRetrieverRun,  # noqa: ARG002 - LangChain's signature
+        run_manager: AsyncCallbackManagerForRetrieverRun,
     ) -> list[Document]:
         """As the other, on a thread."""
-        return await asyncio.to_thread(self._found, query)
-
-    def _found(self, query: str) -> list[Document]:
-        with self._lock:  # batch() asks from several threads, and parts are used from one at a time
-            result = self.space.search(
-                query, top_k=self.top_k, min_relevance=self.min_relevance, mode=self.mode
-            )
-        return [_document(hit) for hit in result.hits]
+        return await asyncio.to_thread(
+            self._get_relevant_documents, query, run_manager=run_manager.get_sync()
+        )
 
 
 def _document(hit: Hit) -> Document:

@@ -1,18 +1,17 @@
-"""One text for the next step of a workflow: what was given by hand first, then what was found."""
+"""One text for the next step of a workflow: manual context first, then retrieved documents."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
+from itertools import count
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
 from ragloom import ConfigError, SourceError
 from ragloom.text import decode
 from ragloom_librarian.documents import RetrievedDocument
-
-__all__ = ["manual_files", "merge_context"]
 
 
 def merge_context(
@@ -24,7 +23,7 @@ def merge_context(
     """Put documents into one text, each once, between delimiters that no document can close.
 
     Files given by hand come first, whole and in their order. A retrieved document whose path resolves
-    to the same file as one before it is left out.
+    to the same file as one before it is skipped.
 
     Args:
         manual: Files, or one.
@@ -95,10 +94,8 @@ def _absent_digest(texts: Iterable[str]) -> str:
     """8 hex digits that follow from the texts and stand in none of them."""
     whole = "\0".join(texts)
     content = whole.encode("utf-8", "surrogatepass")
-    attempt = 0
-    while True:
-        salt = attempt.to_bytes(8, "big")
-        digest = blake2b(content, digest_size=4, salt=salt).hexdigest()
-        if digest not in whole:
-            return digest
-        attempt += 1
+    digests = (
+        blake2b(content, digest_size=4, salt=attempt.to_bytes(8, "big")).hexdigest()
+        for attempt in count()
+    )
+    return next(digest for digest in digests if digest not in whole)

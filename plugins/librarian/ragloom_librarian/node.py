@@ -17,14 +17,6 @@ from ragloom_librarian.knowledge_base import KnowledgeBase, opened
 from ragloom_librarian.merging import manual_files, merge_context
 from ragloom_librarian.settings import LibrarianSettings
 
-__all__ = [
-    "LibrarianNode",
-    "LibrarianState",
-    "alibrarian_node",
-    "librarian_node",
-    "make_librarian_node",
-]
-
 _LOG = logging.getLogger("ragloom.librarian")
 
 

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.status import Status
 
-__all__ = ["PATIENCE", "spinner"]
-
 PATIENCE = 0.5  # seconds before anything is shown
 
 

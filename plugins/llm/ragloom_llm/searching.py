@@ -1,4 +1,4 @@
-"""Asking an index of the current folder's workspace, for ``llm``."""
+"""Search of the current folder's workspace, for ``llm``."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, cast
 
 from ragloom import ConfigError, Context, Query, Space, SpaceGroup, Workspace
-from ragloom.config import did_you_mean
+from ragloom.config import unknown
 
 if TYPE_CHECKING:
     from llm import Fragment
-
-__all__ = ["fragment", "rag_search"]
 
 _MOST = 50
 _DEFAULT = 5
@@ -22,7 +20,7 @@ def fragment(argument: str) -> Fragment:
     """Passages that answer a query, as text with their sources: ``-f ragloom:SPACE:QUERY``.
 
     SPACE is an index of the workspace in the current folder, as ``ragloom status`` names it; without
-    one (``-f 'ragloom::how do I log errors?'``) all of them are asked as one.
+    one (``-f 'ragloom::how do I log errors?'``) all of them are searched as one.
     """
     from llm import Fragment
 
@@ -41,7 +39,7 @@ def rag_search(query: str, space: str = "", top_k: int = _DEFAULT) -> str:
     Returns the passages that answer the query, best first, each with its score (0 to 1) and its source
     file. Without the name of a space all of them are searched.
     """
-    # A model's arguments are of any type, and null for those that it leaves out.
+    # A model's arguments are of any type, and null for those that it omits.
     given: tuple[object, object] = (query, space)
     if not isinstance(given[0], str) or not query.strip():
         raise ConfigError(f"query must be a string that is not empty, not {_short(query)}")
@@ -62,16 +60,15 @@ def _whole(top_k: object) -> int:
 
 
 def _short(value: object) -> str:
-    """What was given, as far as it helps to see it."""
     shown = repr(value)
     return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
 
 
 def _answer(query: str, name: str, top_k: int | None) -> str:
-    asked = Query(query, top_k=top_k)
+    sought = Query(query, top_k=top_k)
     workspace = Workspace.open()
     with SpaceGroup(_spaces(workspace, name)) as group:
-        result = group.search(asked)
+        result = group.search(sought)
         context = Context(citations=group.citations(result), hits=result.hits, reason=result.reason)
         # The same text as the agents' own rag_search: its formatter is found by name, as any other.
         return workspace.host.formatter("results").render(context)
@@ -85,7 +82,6 @@ def _spaces(workspace: Workspace, name: str) -> list[Space]:
     if not names:
         raise ConfigError(f"nothing is indexed in {workspace.root}: run 'ragloom index'")
     if name and name not in names:
-        hint = did_you_mean(name, names) or f"; there are: {', '.join(names)}"
-        raise ConfigError(f"no space is called {name!r}{hint}")
+        raise ConfigError(unknown("space", name, names))
     wanted = [name] if name else names
     return [lessons[one] if one in lessons else workspace.space(one) for one in wanted]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ragloom import Document, Source
-from ragloom.text import read_document
-from ragloom_markdown.front_matter import split_front_matter
+from ragloom.text import read_document, split_front_matter
 
 __all__ = ["MarkdownLoader"]
 
@@ -14,7 +13,7 @@ _SUFFIXES = frozenset({".md", ".markdown", ".mdown", ".mkd", ".mkdn", ".mdx"})
 
 
 class MarkdownLoader:
-    """Reads Markdown; see :func:`~ragloom_markdown.front_matter.split_front_matter`."""
+    """Reads Markdown; see :func:`ragloom.text.split_front_matter`."""
 
     suffixes = _SUFFIXES
     fingerprint = "markdown-1"
@@ -33,6 +32,6 @@ class MarkdownLoader:
             document,
             text=document.text[front_matter.length :],
             prefix=document.text[: front_matter.length],
-            metadata=front_matter.metadata,
+            metadata=front_matter.fields,
             warnings=document.warnings + front_matter.warnings,
         )

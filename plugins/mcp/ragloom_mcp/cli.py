@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ragloom import MissingDependencyError, RagloomError, Space, watch_spaces
-from ragloom.cli import Command, Session
+from ragloom import IndexReport, MissingDependencyError, RagloomError, Space, watch_spaces
+from ragloom.cli import Command, Session, failures
 from ragloom.config import counted
 
 if TYPE_CHECKING:
     from ragloom_mcp.shelf import Shelf
-
-__all__ = ["serve"]
 
 _PORT = 8765
 
@@ -60,7 +58,7 @@ def serve(
     index: bool,
     keep: bool,
 ) -> None:
-    """Serve the indexes to MCP clients, over stdio until the client goes, or over HTTP.
+    """Serve the indexes to MCP clients, over stdio until the client closes it, or over HTTP.
 
     The tools are rag_search, list_spaces and read_source. Without --agent or --space, every space of the
     workspace is served; lessons only where knowledge.serve in ragloom.yaml is true. A newly published
@@ -81,7 +79,7 @@ def serve(
                     raise
                 session.warn(f"{name}: not up to date: {error}")
                 continue
-            session.note(f"{name}: {counted(report.chunks, 'chunk')}, {report.embedded} embedded")
+            _note(session, name, report)
     from ragloom_mcp.server import LOOPBACK, listen, serve_http, serve_stdio
 
     # Its own spaces: a model is used from one thread at a time.
@@ -93,6 +91,10 @@ def serve(
     with listen(port) as listener, keeping:
         session.note(f"serving http://{LOOPBACK}:{listener.getsockname()[1]}/mcp")
         serve_http(shelf, listener)
+
+
+def _note(session: Session, name: str, report: IndexReport) -> None:
+    session.note(f"{name}: {counted(report.chunks, 'chunk')}, {report.embedded} embedded")
 
 
 @contextmanager
@@ -109,9 +111,8 @@ def _watched(session: Session, choose: Callable[[], Shelf]) -> Iterator[None]:
             if isinstance(found, Exception):
                 session.warn(f"{name}: not up to date: {found}")
                 continue
-            for failed in found.failed:
-                session.warn(f"{failed.path}: not indexed: {failed.error}")
-            session.note(f"{name}: {counted(found.chunks, 'chunk')}, {found.embedded} embedded")
+            failures(session, found)
+            _note(session, name, found)
 
     Thread(target=run, daemon=True).start()  # an index run may end at any moment
     try:

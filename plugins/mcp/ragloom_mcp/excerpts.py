@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from ragloom import SourceError, Space
 
-__all__ = ["LINES_AT_ONCE", "Excerpt", "excerpt"]
-
 LINES_AT_ONCE = 1000
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
@@ -23,7 +21,7 @@ class Excerpt:
         text: The lines.
         start_line: The first, 1-based.
         end_line: The last, inclusive; 0 for an empty file.
-        lines: How many the file has.
+        lines: Number of lines of the file.
         changed: Whether the file has changed since it was indexed.
     """
 
@@ -37,12 +35,6 @@ class Excerpt:
 
 def excerpt(space: Space, path: str, start_line: int = 1, end_line: int | None = None) -> Excerpt:
     """Read lines of a file that is in the index.
-
-    Args:
-        space: Whose index it must be in.
-        path: As search results name it.
-        start_line: The first line, 1-based.
-        end_line: The last, inclusive; as many as are read at once by default.
 
     Raises:
         NotIndexedError: Nothing is indexed yet.

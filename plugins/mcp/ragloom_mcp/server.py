@@ -25,8 +25,6 @@ from ragloom import Json, RagloomError
 from ragloom_mcp.shelf import Shelf
 from ragloom_mcp.tools import TOOLS, Answer, call
 
-__all__ = ["LOOPBACK", "listen", "make_server", "serve_http", "serve_stdio"]
-
 LOOPBACK = "127.0.0.1"
 
 _LOG = logging.getLogger("ragloom")
@@ -40,12 +38,7 @@ _INSTRUCTIONS = (
 
 
 def make_server(shelf: Shelf, *, timeout: float = _TIMEOUT) -> Server[dict[str, object]]:
-    """A server that shows what is on the shelf.
-
-    Args:
-        shelf: The spaces.
-        timeout: Seconds until a call is given up.
-    """
+    """A server of the spaces on the shelf; ``timeout`` seconds after its start a call is given up."""
     turn = _Turn(timeout)
 
     def answer(name: str, arguments: Mapping[str, Json]) -> Answer:
@@ -63,7 +56,10 @@ def make_server(shelf: Shelf, *, timeout: float = _TIMEOUT) -> Server[dict[str, 
         params: protocol.CallToolRequestParams,
     ) -> protocol.CallToolResult:
         if params.name not in TOOLS:
-            raise MCPError(protocol.INVALID_PARAMS, f"there is no tool {params.name!r}")
+            raise MCPError(
+                protocol.INVALID_PARAMS,
+                f"unknown tool {params.name!r} (available: {', '.join(TOOLS)})",
+            )
         arguments = cast("Mapping[str, Json]", params.arguments or {})
         try:
             with anyio.fail_after(timeout):

@@ -7,9 +7,7 @@ from threading import Lock
 from typing import cast
 
 from ragloom import ConfigError, Space, SpaceGroup, Workspace
-from ragloom.config import did_you_mean
-
-__all__ = ["Shelf", "agent_shelf", "space_shelf", "workspace_shelf"]
+from ragloom.config import unknown
 
 _NOTHING = "nothing is indexed here yet: run 'ragloom index'"
 
@@ -18,7 +16,7 @@ class Shelf:
     """The spaces that are shown, by name. Safe to use from several threads.
 
     Args:
-        names: Gives their names, afresh at each call: spaces appear while a server runs.
+        names: Gives their names at each call: spaces appear while a server runs.
         open_space: Opens one of them.
     """
 
@@ -35,27 +33,19 @@ class Shelf:
         return sorted(self._names())
 
     def spaces(self, name: str = "") -> list[Space]:
-        """The space of that name, or without one all of them.
-
-        Raises:
-            ConfigError: There is none of that name, or none at all.
-        """
+        """The space of that name, or without one all of them; a ConfigError where there is none."""
         names = [name] if name else self.names()
         if not names:
             raise ConfigError(_NOTHING)
         return [self.space(one) for one in names]
 
     def space(self, name: str) -> Space:
-        """A space by its name; the same object each time.
-
-        Raises:
-            ConfigError: There is none of that name.
-        """
+        """A space by its name, the same object each time; a ConfigError where there is none."""
         names = self.names()
         if not names:
             raise ConfigError(f"{name}: {_NOTHING}")
         if name not in names:
-            raise ConfigError(f"no space is called {name!r}{_nearest(name, names)}")
+            raise ConfigError(unknown("space", name, names))
         with self._opening:
             if name not in self._opened:
                 self._opened[name] = self._open_space(name)
@@ -64,11 +54,7 @@ class Shelf:
 
 
 def workspace_shelf(workspace: Workspace) -> Shelf:
-    """Every space of a workspace; lessons only where a setting says so.
-
-    Raises:
-        ConfigError: The settings of lessons are wrong.
-    """
+    """Every space of a workspace; lessons only where a setting says so."""
     lessons = _kept_by("knowledge", workspace) or {}
 
     def opened(name: str) -> Space:
@@ -78,11 +64,7 @@ def workspace_shelf(workspace: Workspace) -> Shelf:
 
 
 def space_shelf(workspace: Workspace, name: str) -> Shelf:
-    """One space of a workspace.
-
-    Raises:
-        ConfigError: Neither the settings nor an index has that name.
-    """
+    """One space of a workspace; a ConfigError where neither settings nor an index has that name."""
     if name in workspace.spaces() or name == "default":
         return Shelf(lambda: [name], workspace.space)
     space = workspace_shelf(workspace).space(name)
@@ -92,20 +74,14 @@ def space_shelf(workspace: Workspace, name: str) -> Shelf:
 def agent_shelf(workspace: Workspace, agent_id: str) -> Shelf:
     """The documents of one agent.
 
-    Args:
-        workspace: Whose agents are meant.
-        agent_id: The agent.
-
     Raises:
-        ConfigError: No agent with documents is called so, its settings are wrong, or the plugin
-            ``agents`` is not installed.
+        ConfigError: Unknown agent, wrong settings, or the plugin ``agents`` is not installed.
     """
     spaces = _kept_by("agents", workspace)
     if spaces is None:
         raise ConfigError("an agent is served by the plugin 'agents', which is not loaded here")
     if agent_id not in spaces:
-        near = _nearest(agent_id, spaces)
-        raise ConfigError(f"no agent with documents is called {agent_id!r}{near}")
+        raise ConfigError(unknown("agent with documents", agent_id, sorted(spaces)))
     space = spaces[agent_id]
     return Shelf(lambda: [agent_id], lambda _id: space)
 
@@ -113,9 +89,3 @@ def agent_shelf(workspace: Workspace, agent_id: str) -> Shelf:
 def _kept_by(plugin: str, workspace: Workspace) -> Mapping[str, Space] | None:
     """The spaces that a plugin keeps under names of its own; None where it is not loaded."""
     return cast("Mapping[str, Space] | None", workspace.host.spaces_of(plugin, workspace))
-
-
-def _nearest(name: str, names: Iterable[str]) -> str:
-    known = sorted(names)
-    there = f"; there are: {', '.join(known)}" if known else "; there are none"
-    return did_you_mean(name, known) or there

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import cast
 
 from ragloom import (
@@ -22,8 +22,6 @@ from ragloom.context import hit_json
 from ragloom_mcp.excerpts import LINES_AT_ONCE, excerpt
 from ragloom_mcp.shelf import Shelf
 
-__all__ = ["TOOLS", "Answer", "Tool", "call"]
-
 _MOST_HITS = 50
 _MOST_LINES = 2**53  # what JSON keeps exactly
 _OF_A_HIT = ("path", "start_line", "end_line", "relevance", "headings", "text")
@@ -32,12 +30,7 @@ _SHOWN = 120  # characters of a message, at its beginning and at its end
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What a tool gives back.
-
-    Attributes:
-        text: For the model.
-        structured: The same for programs.
-    """
+    """What a tool returns: ``text`` for the model, and the same for programs."""
 
     text: str
     structured: dict[str, Json]
@@ -45,14 +38,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
-    """A tool that is offered.
-
-    Attributes:
-        name: How it is called.
-        description: For the model.
-        schema: The JSON schema of its arguments.
-        run: Answers.
-    """
+    """A tool that is offered; ``schema`` is the JSON schema of its arguments."""
 
     name: str
     description: str
@@ -61,12 +47,7 @@ class Tool:
 
 
 def call(shelf: Shelf, name: str, arguments: Mapping[str, Json]) -> Answer:
-    """Answer one call.
-
-    Args:
-        shelf: What may be shown.
-        name: A key of :data:`TOOLS`.
-        arguments: Checked against its schema first.
+    """Answer one call of a tool of :data:`TOOLS`.
 
     Raises:
         ConfigError: An argument is missing, unknown, of the wrong type or out of range.
@@ -100,7 +81,6 @@ def _rag_search(shelf: Shelf, arguments: Mapping[str, Json]) -> Answer:
     # The same text as the agents' own rag_search: its formatter is found by name, as any other.
     formatter = spaces[0].host.formatter("results")
     found = Context(citations=group.citations(result), hits=result.hits, reason=result.reason)
-    text = formatter.render(found)
     structured: dict[str, Json] = {
         "space": result.space,
         "generation": result.generation,
@@ -109,7 +89,7 @@ def _rag_search(shelf: Shelf, arguments: Mapping[str, Json]) -> Answer:
             {"space": group.holder(hit).name, **hit_json(hit, *_OF_A_HIT)} for hit in result.hits
         ],
     }
-    return Answer(text=text, structured=structured)
+    return Answer(text=formatter.render(found), structured=structured)
 
 
 def _list_spaces(shelf: Shelf, _arguments: Mapping[str, Json]) -> Answer:
@@ -140,22 +120,13 @@ def _read_source(shelf: Shelf, arguments: Mapping[str, Json]) -> Answer:
         cast("int", arguments.get("start_line", 1)),
         cast("int | None", arguments.get("end_line")),
     )
-    structured: dict[str, Json] = {
-        "path": found.path,
-        "start_line": found.start_line,
-        "end_line": found.end_line,
-        "lines": found.lines,
-        "changed": found.changed,
-    }
+    structured: dict[str, Json] = asdict(found)
+    del structured["text"]
     return Answer(text=found.text, structured=structured)
 
 
 def _holding(spaces: Sequence[Space], path: str) -> Space:
-    """The first of the spaces in which a file is indexed.
-
-    Raises:
-        SourceError: None of several has it.
-    """
+    """The first of the spaces in which a file is indexed; a SourceError where none of several has it."""
     for space in spaces:
         with suppress(RagloomError):
             if path in space.snapshot().files:
@@ -176,7 +147,7 @@ def _schema(properties: Mapping[str, Json], *required: str) -> Mapping[str, Json
 
 _SPACE: Json = {
     "type": "string",
-    "description": "The index to use, as list_spaces names it; all of them by default.",
+    "description": "The index to search, as list_spaces names it; all of them by default.",
 }
 _LINE: Json = {"type": "integer", "minimum": 1, "maximum": _MOST_LINES}
 
@@ -200,7 +171,7 @@ TOOLS: Mapping[str, Tool] = {
                         "type": "integer",
                         "minimum": 1,
                         "maximum": _MOST_HITS,
-                        "description": "Passages at the most.",
+                        "description": "Maximum number of passages.",
                     },
                     "space": _SPACE,
                 },

@@ -14,7 +14,8 @@ fallback where none does::
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from ragloom import Chunker, CommandSpec, EvaluationSpec, Loader, NoOptions, Provider, hookimpl
@@ -40,10 +41,10 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeadOptions:
-    """The settings of the chunker ``template``: how often each field is said in the head.
+    """The settings of the chunker ``template``: how often the head says each field.
 
-    Every part of a template is embedded below the same head, which names what the template is. A
-    weight of 0 leaves the field out, 2 says it twice.
+    Every chunk of a template is embedded below the same head, which names what the template is. A
+    weight of 0 omits the field, 2 says it twice.
 
     Attributes:
         name: Weight of the name.
@@ -60,9 +61,9 @@ class HeadOptions:
     domain: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse weights that are none."""
-        for field in ("name", "description", "keywords", "methodology", "domain"):
-            if not 0 <= getattr(self, field) <= 5:  # noqa: PLR2004 - more would leave no room
+        """Refuse weights that are out of range."""
+        for field, weight in asdict(self).items():
+            if not 0 <= weight <= 5:  # noqa: PLR2004 - more would leave no room
                 raise ValueError(f"the weight {field!r} must be 0 to 5")
 
 
@@ -96,7 +97,7 @@ def ragloom_chunkers() -> Iterable[Provider[Chunker]]:
     return [
         Provider(
             name="template",
-            summary="parts of a template, each below its name, description and keywords",
+            summary="chunks of a template, each below its name, description and keywords",
             create=_chunker,
             options=HeadOptions,
         )
@@ -134,19 +135,15 @@ def ragloom_settings() -> Mapping[str, type]:
 
 
 _ON_FIRST_USE: Mapping[str, str] = {
-    "Template": "ragloom_templates.types",
-    "TemplateLibrary": "ragloom_templates.library",
-    "TemplateMatch": "ragloom_templates.types",
-    "TemplateSettings": "ragloom_templates.settings",
+    "Template": "types",
+    "TemplateLibrary": "library",
+    "TemplateMatch": "types",
+    "TemplateSettings": "settings",
 }
 
 
 def __getattr__(name: str) -> object:
-    """Import what is heavy when it is first asked for (PEP 562)."""
+    """Import what is heavy on first use (PEP 562)."""
     if name not in _ON_FIRST_USE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    value: object = getattr(import_module(_ON_FIRST_USE[name]), name)
-    globals()[name] = value
-    return value
+    return getattr(import_module(f"{__name__}.{_ON_FIRST_USE[name]}"), name)

@@ -1,8 +1,9 @@
-"""The chunker ``template``: the parts of a template, each below the same head."""
+"""The chunker ``template``: chunks of a template, each below the same head."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 
 from ragloom import Chunk, Document, Json, Metadata, Piece, Span, TokenCounter
 from ragloom.text import (
@@ -18,26 +19,21 @@ from ragloom.text import (
 from ragloom_templates import HeadOptions
 from ragloom_templates.types import DOMAIN, METHODOLOGY
 
-__all__ = ["TemplateChunker", "head_lines", "head_of_problem", "is_lead"]
-
 _BOUNDARIES = (blank_line_starts, line_starts_within, sentence_starts_within)
 _HEAD_SHARE = 2
-"""A head takes half of what the embedder reads, at most; a longer one is itself cut into parts."""
+"""A head takes half of what the embedder reads, at most; a longer one is itself split."""
 _LEAD_TOKENS = 12
 """Content below a head that stands for itself: a chunk needs some, and any more would dilute it."""
 _LEAD_LOOK = 2000  # characters in which the ends of leads are sought
 
 
 class TemplateChunker:
-    """Cuts a template's content, and puts its head before every part.
+    """Splits a template's content, and puts its head before every chunk.
 
     The head holds the labelled fields of the front matter. It also stands before the mere beginning of
     the content, so that there is one embedding of what the template says it is for, whatever it goes on
-    to say: see :func:`is_lead`. A head longer than half of what the embedder reads is cut into several
-    such leads, so that nothing of it is lost, and the first of them stands before every part.
-
-    Args:
-        options: How often each field is said.
+    to say: see :func:`is_lead`. A head longer than half of what the embedder reads is split into
+    several such leads, so that nothing of it is lost, and the first of them stands before every chunk.
     """
 
     def __init__(self, options: HeadOptions | None = None) -> None:
@@ -46,26 +42,19 @@ class TemplateChunker:
     @property
     def fingerprint(self) -> str:
         """Changes with the weights and with this code's rules."""
-        options = self._options
-        weights = (
-            options.name,
-            options.description,
-            options.keywords,
-            options.methodology,
-            options.domain,
-        )
-        return f"template-1 weights={','.join(map(str, weights))}"
+        return f"template-1 weights={','.join(map(str, asdict(self._options).values()))}"
 
     def split(
         self, document: Document, *, counter: TokenCounter, max_tokens: int
     ) -> Iterator[Piece]:
-        """Cut at blank lines, then lines, sentences and words, to parts that fit with their head."""
+        """Split at blank lines, then lines, sentences and words, to chunks that fit with their head."""
         text = document.text
         span = stripped(text, 0, len(text))
         if span is None:
             return
         heads = _heads(head_lines(document.metadata, self._options), counter, max_tokens)
-        headings = _headings(document.metadata)
+        name = document.metadata.get("name")
+        headings = (name,) if isinstance(name, str) and name else ()
         leads = _leads(text, span, heads, counter=counter, max_tokens=max_tokens)
         for head, lead in zip(heads, leads, strict=True):
             yield Piece(span=lead, context=head)
@@ -94,13 +83,14 @@ def head_lines(metadata: Metadata, options: HeadOptions) -> list[str]:
             ", ".join(map(str, keywords)) if isinstance(keywords, list | tuple) else keywords,
             options.keywords,
         ),
-        ("Methodology", _unless(metadata.get("methodology"), METHODOLOGY), options.methodology),
-        ("Domain", _unless(metadata.get("domain"), DOMAIN), options.domain),
+        ("Methodology", metadata.get("methodology"), options.methodology),
+        ("Domain", metadata.get("domain"), options.domain),
     )
+    defaults = {"Methodology": METHODOLOGY, "Domain": DOMAIN}
     return [
         f"{label}: {value}"
         for label, value, weight in fields
-        if isinstance(value, str) and value
+        if isinstance(value, str) and value not in ("", defaults.get(label))
         for _ in range(weight)
     ]
 
@@ -119,10 +109,6 @@ def head_of_problem(problem: str) -> str:
 def _words(name: Json) -> Json:
     """A name as words: ``create_npc`` and ``mcp-builder`` are two each."""
     return name.replace("_", " ").replace("-", " ") if isinstance(name, str) else name
-
-
-def _unless(value: Json, default: str) -> Json:
-    return None if value == default else value
 
 
 def _leads(
@@ -146,11 +132,6 @@ def _leads(
             length -= 1
         leads.append(Span(span.start, stop))
     return leads
-
-
-def _headings(metadata: Metadata) -> tuple[str, ...]:
-    name = metadata.get("name")
-    return (name,) if isinstance(name, str) and name else ()
 
 
 def _heads(lines: Sequence[str], counter: TokenCounter, max_tokens: int) -> list[str]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeVar, Unpack, cast
 
 import click
 
@@ -20,21 +22,49 @@ from ragloom.cli import (
     print_text,
 )
 from ragloom.config import counted, did_you_mean
-from ragloom_templates._command import (
-    dirs_option,
-    filter_options,
-    in_a_row,
-    match_fields,
-    open_library,
-    placeholder_values,
-    template_fields,
-)
 
 if TYPE_CHECKING:
+    from ragloom import Json
     from ragloom_templates.library import TemplateLibrary
-    from ragloom_templates.types import TemplateMatch
+    from ragloom_templates.types import Filters, Template
 
-__all__ = ["templates"]
+F = TypeVar("F", bound=Callable[..., object])
+
+dirs_option = click.option(
+    "--dir",
+    "dirs",
+    multiple=True,
+    type=click.Path(exists=True, file_okay=False),
+    help="A folder of templates instead of those in the settings; repeatable.",
+)
+id_argument = click.argument("template_id", metavar="ID")
+
+
+def filter_options(command: F) -> F:
+    """``--domain``, ``--complexity`` and ``--methodology``."""
+    for name in ("methodology", "complexity", "domain"):
+        command = click.option(f"--{name}", help=f"Only templates of this {name}.")(command)
+    return command
+
+
+def open_library(session: Session, dirs: Sequence[str] = ()) -> TemplateLibrary:
+    """The library in ``dirs``, or that of the settings."""
+    from ragloom_templates.library import TemplateLibrary
+
+    folders = [Path(os.path.realpath(folder)) for folder in dirs]
+    return TemplateLibrary(folders or None, workspace=session.workspace())
+
+
+def to_json(template: Template) -> dict[str, Json]:
+    """A template with its content."""
+    values = asdict(template)
+    path = str(values.pop("file_path"))
+    return {**values, "path": path}
+
+
+def to_line(*cells: str) -> str:
+    """Cells with tabs between them, without line breaks or characters that steer a terminal."""
+    return "\t".join(on_one_line(" ".join(cell.split())) for cell in cells)
 
 
 @click.group(
@@ -71,38 +101,36 @@ Examples:
 def index(session: Session, *, dirs: tuple[str, ...], as_json: bool) -> None:
     """Bring the library up to date; only what changed is read and embedded.
 
-    A file that cannot be read as a template is named on stderr and left out; the rest is indexed.
+    A file that cannot be read as a template is named on stderr and skipped; the rest is indexed.
     """
     with open_library(session, dirs) as library:
         report = library.refresh()
-        count = len(report.added) + len(report.updated) + report.unchanged
-        if as_json:
-            print_json(
-                {
-                    "templates": count,
-                    "added": len(report.added),
-                    "updated": len(report.updated),
-                    "removed": len(report.removed),
-                    "skipped": [{"path": file.path, "error": file.error} for file in report.failed],
-                    "embedded": report.embedded,
-                    "seconds": round(report.seconds, 3),
-                }
-            )
-        else:
-            click.echo(
-                f"{counted(count, 'template')}: {len(report.added)} added, {len(report.updated)} updated, "
-                f"{len(report.removed)} removed, {len(report.failed)} skipped; "
-                f"{counted(report.embedded, 'part')} embedded, {report.seconds:.1f} s"
-            )
-        for warning in report.warnings:
-            session.warn(warning)
-        if not count:
-            session.note(f"no templates in {', '.join(library.dirs)}")
+    count = len(report.added) + len(report.updated) + report.unchanged
+    if as_json:
+        print_json(
+            {
+                "templates": count,
+                "added": len(report.added),
+                "updated": len(report.updated),
+                "removed": len(report.removed),
+                "skipped": [{"path": file.path, "error": file.error} for file in report.failed],
+                "embedded": report.embedded,
+                "seconds": round(report.seconds, 3),
+            }
+        )
+    else:
+        click.echo(
+            f"{counted(count, 'template')}: {len(report.added)} added, {len(report.updated)} updated, "
+            f"{len(report.removed)} removed, {len(report.failed)} skipped; "
+            f"{counted(report.embedded, 'chunk')} embedded, {report.seconds:.1f} s"
+        )
+    for warning in report.warnings:
+        session.warn(warning)
+    if not count:
+        session.note(f"no templates in {', '.join(library.dirs)}")
 
 
 @templates.command(
-    "match",
-    short_help="Find the templates that fit a problem.",
     epilog="""\b
 Examples:
   ragloom templates match "Prove that the square root of 2 is irrational"
@@ -110,12 +138,10 @@ Examples:
   ragloom templates match "Summarise the talk" --format prompt --set language=German""",
 )
 @click.argument("problem")
-@click.option("-k", "--top-k", type=click.IntRange(1), help="Templates at the most; 3 by default.")
 @click.option(
-    "--threshold",
-    type=SHARE,
-    help="Leave out what scores less; 0.65 by default.",
+    "-k", "--top-k", type=click.IntRange(1), help="Maximum number of templates; 3 by default."
 )
+@click.option("--threshold", type=SHARE, help="The least score, 0 to 1; 0.65 by default.")
 @filter_options
 @click.option(
     "--format",
@@ -130,66 +156,64 @@ Examples:
     "values",
     multiple=True,
     metavar="NAME=VALUE",
-    help="What the placeholder {{NAME}} or ${NAME} stands for; repeatable.",
+    help="The value of the placeholder {{NAME}} or ${NAME}; repeatable.",
 )
-@click.option("--no-refresh", is_flag=True, help="Ask the index as it is.")
+@click.option("--no-refresh", is_flag=True, help="Search the index without updating it.")
 @dirs_option
 @json_option
 @click.pass_obj
-def match(  # noqa: PLR0913 - one parameter an option
+def match(
     session: Session,
     *,
     problem: str,
     top_k: int | None,
     threshold: float | None,
-    domain: str | None,
-    complexity: str | None,
-    methodology: str | None,
     form: str,
     values: tuple[str, ...],
     no_refresh: bool,
     dirs: tuple[str, ...],
     as_json: bool,
+    **filters: Unpack[Filters],
 ) -> None:
-    """Find the templates that fit PROBLEM, best first; the fallback where none fits.
+    """Find the templates that fit PROBLEM, best first.
 
-    The score is the calibrated chance, 0 to 1, that a template fits; that of the fallback is 0.5.
+    Where none fits, it is the fallback. The score is the calibrated chance, 0 to 1, that a template
+    fits; that of the fallback is 0.5.
     """
-    given = placeholder_values(values)
+    from ragloom_templates.prompting import fill
+
+    given = dict(map(_placeholder, values))
     with open_library(session, dirs) as library:
         if not no_refresh:
             library.refresh()
-        found = library.rank(
-            problem,
-            top_k,
-            threshold,
-            domain=domain,
-            complexity=complexity,
-            methodology=methodology,
-        ) or [library.fallback()]
-    if found[0].fallback:
+        found = library.rank(problem, top_k, threshold, **filters) or [library.fallback()]
+    best = found[0]
+    if best.fallback:
         session.note("no template fits: this is the fallback")
     if form == "prompt":
-        _print_prompt(session, found[0], given, problem)
+        prompt = fill(best.content, given, problem=problem)
+        print_text(prompt.text)
+        if prompt.open:
+            names = ", ".join(prompt.open)
+            session.note(f"{best.id}: placeholders without a value stay as they are: {names}")
     elif as_json:
-        print_json([match_fields(one) for one in found])
+        rows = [{**asdict(one), "score": round(one.score, 6)} for one in found]
+        print_json([_without_content(row) for row in rows])
     else:
         for one in found:
             mark = "fallback" if one.fallback else f"{one.score:.2f}"
-            fields = map(in_a_row, (mark, one.id, one.name, one.description))
-            click.echo("\t".join(fields))
+            click.echo(to_line(mark, one.id, one.name, one.description))
 
 
-def _print_prompt(
-    session: Session, found: TemplateMatch, values: dict[str, str], problem: str
-) -> None:
-    from ragloom_templates.prompting import fill
+def _placeholder(pair: str) -> tuple[str, str]:
+    name, sign, value = pair.partition("=")
+    if not sign or not name:
+        raise click.UsageError(f"--set takes NAME=VALUE, not {pair!r}")
+    return name, value
 
-    prompt = fill(found.content, values, problem=problem)
-    print_text(prompt.text)
-    if prompt.open:
-        names = ", ".join(prompt.open)
-        session.note(f"{found.id}: placeholders without a value stay as they are: {names}")
+
+def _without_content(values: dict[str, Json]) -> Json:
+    return {key: value for key, value in values.items() if key != "content"}
 
 
 @templates.command(
@@ -205,51 +229,41 @@ Examples:
 @json_option
 @click.pass_obj
 def list_templates(
-    session: Session,
-    *,
-    domain: str | None,
-    complexity: str | None,
-    methodology: str | None,
-    dirs: tuple[str, ...],
-    as_json: bool,
+    session: Session, *, dirs: tuple[str, ...], as_json: bool, **filters: Unpack[Filters]
 ) -> None:
     """List the templates: id, name, domain, complexity, methodology and description."""
     with open_library(session, dirs) as library:
         library.refresh()
-        found = library.list(domain=domain, complexity=complexity, methodology=methodology)
+        found = library.list(**filters)
     if as_json:
-        print_json([template_fields(one, content=False) for one in found])
+        print_json([_without_content(to_json(one)) for one in found])
         return
     columns = ("id", "name", "domain", "complexity", "methodology", "description")
-    print_table(
-        columns,
-        [[in_a_row(str(getattr(one, column))) for column in columns] for one in found],
-    )
+    rows = [[" ".join(getattr(one, column).split()) for column in columns] for one in found]
+    print_table(columns, rows)
     if not found:
-        session.note("there are no such templates")
+        session.note("no template passes the filters" if any(filters.values()) else "no templates")
 
 
 @templates.command(
-    "show",
-    short_help="Print a template.",
     epilog="""\b
 Examples:
   ragloom templates show bot-chain-of-thought
   ragloom templates show skills/mcp-builder --json | jq .keywords""",
 )
-@click.argument("template_id", metavar="ID")
+@id_argument
 @dirs_option
 @json_option
 @click.pass_obj
 def show(session: Session, *, template_id: str, dirs: tuple[str, ...], as_json: bool) -> None:
-    """Print the template ID: its content, and its fields on stderr."""
+    """Print a template: its content, and its fields on stderr."""
     with open_library(session, dirs) as library:
         library.refresh()
         template = library.get(template_id)
         if template is None:
             raise _unknown(template_id, library)
     if as_json:
-        print_json(template_fields(template, content=True))
+        print_json(to_json(template))
         return
     session.note(f"{template.name}: {template.description or 'no description'}")
     session.note(
@@ -262,13 +276,10 @@ def show(session: Session, *, template_id: str, dirs: tuple[str, ...], as_json: 
 def _unknown(template_id: str, library: TemplateLibrary) -> click.UsageError:
     names = [one.id for one in library.list()]
     hint = did_you_mean(template_id, names) or "; 'ragloom templates list' shows all"
-    return click.UsageError(
-        f"no template is called {template_id!r}{hint}", click.get_current_context()
-    )
+    return click.UsageError(f"unknown template {template_id!r}{hint}", click.get_current_context())
 
 
 @templates.command(
-    "add",
     short_help="Add a file to the library.",
     epilog="""\b
 Examples:
@@ -283,25 +294,24 @@ def add(session: Session, *, file: str, dirs: tuple[str, ...], as_json: bool) ->
     with open_library(session, dirs) as library:
         template = library.add(Path(os.path.realpath(file)))
     if as_json:
-        print_json(template_fields(template, content=False))
+        print_json(_without_content(to_json(template)))
     else:
-        click.echo(f"{in_a_row(template.id)}\t{in_a_row(template.name)}")
+        click.echo(to_line(template.id, template.name))
 
 
 @templates.command(
-    "remove",
-    short_help="Leave a template out of the library.",
+    short_help="Exclude a template from the library.",
     epilog="""\b
 Examples:
   ragloom templates remove five-whys
   ragloom templates remove skills/mcp-builder --json""",
 )
-@click.argument("template_id", metavar="ID")
+@id_argument
 @dirs_option
 @json_option
 @click.pass_obj
 def remove(session: Session, *, template_id: str, dirs: tuple[str, ...], as_json: bool) -> None:
-    """Leave the template ID out of the library from now on; its file stays, and 'add' brings it back.
+    """Exclude the template ID from the library from now on; its file stays, and 'add' brings it back.
 
     For a file that was added and is gone, ID is its path as the warning says it.
     """
@@ -315,7 +325,6 @@ def remove(session: Session, *, template_id: str, dirs: tuple[str, ...], as_json
 
 
 @templates.command(
-    "lint",
     short_help="Name every problem of a library.",
     epilog="""\b
 Examples:
@@ -324,38 +333,24 @@ Examples:
 )
 @dirs_option
 @json_option
-@click.pass_context
-def lint(context: click.Context, *, dirs: tuple[str, ...], as_json: bool) -> None:
+@click.pass_obj
+def lint(session: Session, *, dirs: tuple[str, ...], as_json: bool) -> int:
     """Name every problem of the library's files with its line; exit with 1 if any file is unusable."""
     from ragloom_templates.linting import lint as find
 
-    session = cast("Session", context.obj)
-    library = open_library(session, dirs)
-    findings = find(library)
+    findings = find(open_library(session, dirs))
     if as_json:
-        print_json(
-            [
-                {
-                    "path": finding.path,
-                    "line": finding.line,
-                    "severity": finding.severity,
-                    "problem": finding.problem,
-                }
-                for finding in findings
-            ]
-        )
+        print_json([cast("Json", asdict(finding)) for finding in findings])
     else:
         for finding in findings:
             place = f"{finding.path}:{finding.line}"
             click.echo(on_one_line(f"{place}: {finding.severity}: {finding.problem}"))
     errors = sum(finding.severity == "error" for finding in findings)
     session.note(f"{counted(errors, 'error')}, {counted(len(findings) - errors, 'warning')}")
-    if errors:
-        context.exit(1)
+    return 1 if errors else 0
 
 
 @templates.command(
-    "new",
     short_help="Write the skeleton of a template.",
     epilog="""\b
 Examples:
@@ -371,12 +366,10 @@ Examples:
 )
 @click.pass_obj
 def new(session: Session, *, name: str, folder: str | None) -> None:
-    """Write NAME.md with every field of the front matter; a file that exists is left alone."""
+    """Write NAME.md with every field of the front matter; an existing file is an error."""
     from ragloom_templates.skeleton import write_skeleton
 
     if folder is None:
-        library = open_library(session, ())
-        target = library.workspace.root / library.dirs[-1]
-    else:
-        target = Path(folder)
-    click.echo(str(write_skeleton(target, name)))
+        library = open_library(session)
+        folder = str(library.workspace.root / library.dirs[-1])
+    click.echo(str(write_skeleton(Path(folder), name)))

@@ -11,11 +11,7 @@ from pathlib import Path
 from ragloom import Measurement, Progress, SourceError, Workspace
 from ragloom_templates.library import TemplateLibrary
 
-__all__ = ["Answer", "Problem", "TemplateEvaluation", "evaluate", "measure", "read_problems"]
-
 _TOP = 3
-PROBLEMS = "problems.jsonl"
-_TEMPLATES = "templates"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,16 +27,14 @@ class Answer:
     """What a library answered.
 
     Attributes:
-        problem: What was asked.
+        problem: The problem.
         found: The ids of the three best templates that pass the threshold; empty for the fallback.
-        scores: Theirs.
         place: Where the right template stands without a threshold, from 1; None where it is not
             among the first three.
     """
 
     problem: Problem
     found: tuple[str, ...]
-    scores: tuple[float, ...]
     place: int | None
 
     @property
@@ -107,7 +101,7 @@ def read_problems(path: Path) -> list[Problem]:
 
 
 def evaluate(problems: Sequence[Problem], library: TemplateLibrary) -> TemplateEvaluation:
-    """Ask an indexed library every problem.
+    """Search an indexed library for every problem.
 
     Raises:
         NotIndexedError: Nothing is indexed yet.
@@ -126,7 +120,6 @@ def evaluate(problems: Sequence[Problem], library: TemplateLibrary) -> TemplateE
             Answer(
                 problem=problem,
                 found=tuple(match.id for match in found),
-                scores=tuple(match.score for match in found),
                 place=ranked.index(problem.template) + 1 if problem.template in ranked else None,
             )
         )
@@ -134,16 +127,15 @@ def evaluate(problems: Sequence[Problem], library: TemplateLibrary) -> TemplateE
 
 
 def measure(workspace: Workspace, folder: Path, *, progress: Progress | None = None) -> Measurement:
-    """Ask the problems of ``folder/problems.jsonl``, for ``ragloom eval``.
+    """Measure the problems of ``folder/problems.jsonl``, for ``ragloom eval``.
 
-    They are put to the templates below ``folder/templates``; where that does not exist, to the
-    workspace's own library.
+    The library is ``folder/templates``; where that does not exist, the workspace's own.
 
     Raises:
         SourceError: A line is no problem, or names a template that the library lacks.
     """
-    problems = read_problems(folder / PROBLEMS)
-    own = folder / _TEMPLATES
+    problems = read_problems(folder / "problems.jsonl")
+    own = folder / "templates"
     dirs = [own.resolve()] if own.is_dir() else None
     with TemplateLibrary(dirs, workspace=workspace) as library:
         started = time.perf_counter()
@@ -156,14 +148,13 @@ def measure(workspace: Workspace, folder: Path, *, progress: Progress | None = N
         latency_ms=[second * 1e3 for second in result.seconds],
         index_seconds=index_seconds,
         chunks=chunks,
-        notes=[_wrong(answer) for answer in result.answers if not answer.right],
+        notes=[
+            f"{answer.problem.problem}: wanted {answer.problem.template or 'the fallback'}, "
+            f"found {', '.join(answer.found) or 'the fallback'}"
+            for answer in result.answers
+            if not answer.right
+        ],
     )
-
-
-def _wrong(answer: Answer) -> str:
-    found = ", ".join(answer.found) or "the fallback"
-    wanted = answer.problem.template or "the fallback"
-    return f"{answer.problem.problem}: wanted {wanted}, found {found}"
 
 
 def _share(flags: Sequence[bool]) -> float:

@@ -1,4 +1,4 @@
-"""A library of templates: folders that are indexed, and asked which template fits a problem."""
+"""A library of templates: folders that are indexed, and searched for what fits a problem."""
 
 from __future__ import annotations
 
@@ -11,18 +11,16 @@ from dataclasses import asdict, replace
 from hashlib import blake2b
 from importlib.resources import files
 from pathlib import Path, PurePosixPath
-from typing import Self
+from typing import Self, Unpack
 
 from ragloom import (
     Condition,
     FailedFile,
     IndexReport,
-    Metadata,
     NotIndexedError,
     Progress,
     Query,
     RagloomError,
-    Snapshot,
     SourceError,
     Workspace,
 )
@@ -32,9 +30,7 @@ from ragloom_templates.matching import Index
 from ragloom_templates.parsing import parse
 from ragloom_templates.settings import FALLBACK, TemplateSettings
 from ragloom_templates.space import identify, template_space
-from ragloom_templates.types import Template, TemplateMatch
-
-__all__ = ["FALLBACK_SCORE", "TemplateLibrary"]
+from ragloom_templates.types import Filters, Template, TemplateMatch
 
 FALLBACK_SCORE = 0.5
 _CHANGES = "changes.json"
@@ -42,7 +38,7 @@ _log = logging.getLogger("ragloom")
 
 
 class TemplateLibrary:
-    """Folders of templates. A context manager: leaving it gives the model's memory back.
+    """Folders of templates. A context manager: leaving it frees the model's memory.
 
     >>> library = TemplateLibrary(["data/templates"])
     >>> library.index()
@@ -73,8 +69,9 @@ class TemplateLibrary:
         self.skipped: Sequence[FailedFile] = ()
         """The files that the last run could not read, and why."""
         self._removed: set[str] = set()
+        digest = blake2b("\0".join(self.dirs).encode(), digest_size=4).hexdigest()
         self.space = template_space(
-            self.workspace, _name_of(self.dirs), asdict(self.settings.weights), self._removed
+            self.workspace, f"library-{digest}", asdict(self.settings.weights), self._removed
         )
         self._added: list[str] = []
         self._read_changes()
@@ -90,7 +87,7 @@ class TemplateLibrary:
         self.close()
 
     def close(self) -> None:
-        """Give the model's memory back; the next search loads it again."""
+        """Free the model's memory; the next search loads it again."""
         self.space.close()
 
     def index(self) -> int:
@@ -100,7 +97,7 @@ class TemplateLibrary:
             Templates in the library. Files that cannot be read are in :attr:`skipped`.
 
         Raises:
-            StoreError: The store failed; the last index goes on answering.
+            StoreError: The store failed; the last index keeps answering.
             ModelError: The model failed; nothing was written.
         """
         report = self.refresh()
@@ -120,10 +117,7 @@ class TemplateLibrary:
         query: str,
         top_k: int | None = None,
         threshold: float | None = None,
-        *,
-        domain: str | None = None,
-        complexity: str | None = None,
-        methodology: str | None = None,
+        **filters: Unpack[Filters],
     ) -> list[TemplateMatch]:
         """The templates that fit a problem, best first; the fallback where none does.
 
@@ -132,26 +126,17 @@ class TemplateLibrary:
 
         Args:
             query: The problem, in words.
-            top_k: Templates at the most; 3 unless the settings say otherwise.
-            threshold: What scores less, 0 to 1, is left out; 0.65 unless the settings say otherwise.
-            domain: Only templates of this domain.
-            complexity: Only templates of this complexity.
-            methodology: Only templates of this methodology.
+            top_k: Maximum number of templates; 3 unless the settings say otherwise.
+            threshold: The least score, 0 to 1; 0.65 unless the settings say otherwise.
+            filters: ``domain``, ``complexity`` and ``methodology`` that a template must have.
         """
+        found: list[TemplateMatch] = []
         try:
             if not self.is_ready():
                 self.index()
-            found = self.rank(
-                query,
-                top_k,
-                threshold,
-                domain=domain,
-                complexity=complexity,
-                methodology=methodology,
-            )
+            found = self.rank(query, top_k, threshold, **filters)
         except (RagloomError, OSError) as error:
             _log.warning("templates: %s; the fallback is used", error)
-            found = []
         return found or [self.fallback()]
 
     def rank(
@@ -159,10 +144,7 @@ class TemplateLibrary:
         query: str,
         top_k: int | None = None,
         threshold: float | None = None,
-        *,
-        domain: str | None = None,
-        complexity: str | None = None,
-        methodology: str | None = None,
+        **filters: Unpack[Filters],
     ) -> list[TemplateMatch]:
         """As :meth:`search`, without the fallback: empty where no template fits.
 
@@ -170,11 +152,10 @@ class TemplateLibrary:
             NotIndexedError: Nothing is indexed yet, or another model did it.
             ModelError: The model cannot be loaded or does not answer.
         """
-        wanted = {"domain": domain, "complexity": complexity, "methodology": methodology}
         where = [
             Condition(field=field, operator="=", value=value)
-            for field, value in wanted.items()
-            if value is not None
+            for field, value in filters.items()
+            if isinstance(value, str)
         ]
         index = self._current()
         embedder = self.space.embedder
@@ -204,7 +185,10 @@ class TemplateLibrary:
             template = self.get(self.settings.fallback)
         except (RagloomError, OSError) as error:
             _log.warning("templates: %s", error)
-        return _match(template or _bundled(), FALLBACK_SCORE, fallback=True)
+        if template is None:
+            path = Path(str(files("ragloom_templates") / "fallback" / f"{FALLBACK}.md"))
+            template = _template(FALLBACK, path)
+        return _match(template, FALLBACK_SCORE, fallback=True)
 
     def add(self, path: str | os.PathLike[str]) -> Template:
         """Read and index one file. A file of the same id in the library is replaced by its new state.
@@ -218,7 +202,7 @@ class TemplateLibrary:
         if file.suffix.lower() != ".md":
             raise SourceError(f"{path}: only '.md' files are templates")
         try:
-            parse(decode(file.read_bytes()).text, PurePosixPath(file.as_posix()))
+            _template("", file)
         except FileNotFoundError as error:
             raise SourceError(f"{path}: there is no such file") from error
         except (OSError, SourceError) as error:
@@ -226,19 +210,21 @@ class TemplateLibrary:
         uri = self._relative(file)
         with self._changing():
             self._removed.discard(uri)
-            inside = any(_is_below(uri, folder) for folder in self.dirs)
+            inside = any(
+                folder == "." or PurePosixPath(uri).is_relative_to(folder) for folder in self.dirs
+            )
             if not inside and uri not in self._added:
                 self._added.append(uri)
             report = self.refresh()
             template = self.get(next((n for n, u in self._identified().items() if u == uri), ""))
             if template is None:
                 said = [one for one in report.warnings if one.startswith(f"{uri}: ")]
-                why = f"{path}: it is left out: it is a part of the template of its folder"
+                why = f"{path}: skipped: it belongs to the template of its folder"
                 raise SourceError(said[0] if said else why)
         return template
 
     def remove(self, template_id: str) -> None:
-        """Leave a template out from now on; its file stays.
+        """Exclude a template from now on; its file stays.
 
         Args:
             template_id: Its id; or the path of a file that was added and is gone.
@@ -273,8 +259,8 @@ class TemplateLibrary:
         return self._ids
 
     def _current(self) -> Index:
-        """The index as it is now; made again when a newer generation was published."""
-        snapshot: Snapshot = self.space.snapshot()
+        """The index as it is now; loaded again when a newer generation was published."""
+        snapshot = self.space.snapshot()
         if self._index is None or self._index.snapshot is not snapshot:
             self._index = Index(snapshot)
             self._ids = identify(list(snapshot.files), [*self.dirs, *self._added])
@@ -285,24 +271,20 @@ class TemplateLibrary:
         uri = self._ids.get(template_id)
         if uri is None:
             return None
-        path = Path(os.path.normpath(self.workspace.root / uri))
         try:
-            text = decode(path.read_bytes()).text
-            parsed = parse(text, PurePosixPath(path.as_posix()))
+            return _template(template_id, Path(os.path.normpath(self.workspace.root / uri)))
         except (OSError, SourceError):
             return None
-        return _template(template_id, parsed.metadata, text[parsed.start :], path)
 
     def set_sources(self) -> None:
         """Walk the folders and files that exist now."""
         root = self.workspace.root
-        gone = [uri for uri in self._added if not (root / uri).is_file()]
-        for uri in gone:
-            _log.warning(
-                "%s: was added to the templates and is gone: 'ragloom templates remove %s'",
-                uri,
-                uri,
-            )
+        for uri in self._added:
+            if not (root / uri).is_file():
+                message = (
+                    "%s: was added to the templates and is gone: 'ragloom templates remove %s'"
+                )
+                _log.warning(message, uri, uri)
         sources = tuple(uri for uri in (*self.dirs, *self._added) if (root / uri).exists())
         self.space.settings = replace(self.space.settings, sources=sources)
 
@@ -322,16 +304,15 @@ class TemplateLibrary:
             return
         except (ValueError, TypeError, KeyError, RecursionError) as error:
             moved = quarantine(file)
-            _log.warning(
-                "%s is damaged (%s): moved to %s; add and remove again", file, error, moved
-            )
+            message = "%s is damaged (%s): moved to %s; add and remove again"
+            _log.warning(message, file, error, moved)
             return
         self._added.extend(added)
         self._removed |= removed
 
     @contextmanager
     def _changing(self) -> Iterator[None]:
-        """Keep for good what the block adds and leaves out; nothing of it where the block fails."""
+        """Keep for good what the block adds and removes; nothing of it where the block fails."""
         added, removed = list(self._added), set(self._removed)
         try:
             yield
@@ -340,51 +321,33 @@ class TemplateLibrary:
             self._removed.clear()
             self._removed |= removed
             raise
-        self._write_changes()
-
-    def _write_changes(self) -> None:
         path = self.space.directory / _CHANGES
         path.parent.mkdir(parents=True, exist_ok=True)
         kept = {"added": self._added, "left_out": sorted(self._removed)}
         replace_file(path, json.dumps(kept))
 
     # Last in the class: below it, `list` would be this method in every annotation.
-    def list(
-        self,
-        *,
-        domain: str | None = None,
-        complexity: str | None = None,
-        methodology: str | None = None,
-    ) -> list[Template]:
+    def list(self, **filters: Unpack[Filters]) -> list[Template]:
         """Every indexed template that passes the filters, in the order of the ids."""
-        wanted = {"domain": domain, "complexity": complexity, "methodology": methodology}
         loaded = (self._load(name) for name in self._identified())
         return [
             template
             for template in loaded
             if template is not None
-            and all(value in (None, getattr(template, field)) for field, value in wanted.items())
+            and all(value in (None, getattr(template, field)) for field, value in filters.items())
         ]
 
 
-def _name_of(dirs: Sequence[str]) -> str:
-    """A folder name for the index of these folders."""
-    return "library-" + blake2b("\0".join(dirs).encode(), digest_size=4).hexdigest()
+def _template(template_id: str, path: Path) -> Template:
+    """Read a template.
 
-
-def _is_below(uri: str, folder: str) -> bool:
-    return folder == "." or PurePosixPath(uri).is_relative_to(folder)
-
-
-def _bundled() -> Template:
-    file = files("ragloom_templates") / "fallback" / f"{FALLBACK}.md"
-    text = file.read_text("utf-8")
-    path = PurePosixPath(f"{FALLBACK}.md")
-    parsed = parse(text, path)
-    return _template(FALLBACK, parsed.metadata, text[parsed.start :], Path(str(file)))
-
-
-def _template(template_id: str, metadata: Metadata, content: str, path: Path) -> Template:
+    Raises:
+        OSError: The file cannot be read.
+        SourceError: It is no template.
+    """
+    text = decode(path.read_bytes()).text
+    parsed = parse(text, PurePosixPath(path.as_posix()))
+    metadata = parsed.metadata
     keywords = metadata["keywords"]
     return Template(
         id=template_id,
@@ -394,7 +357,7 @@ def _template(template_id: str, metadata: Metadata, content: str, path: Path) ->
         methodology=str(metadata["methodology"]),
         keywords=[str(word) for word in keywords] if isinstance(keywords, Sequence) else [],
         description=str(metadata["description"]),
-        content=content.strip("\r\n"),
+        content=text[parsed.start :].strip("\r\n"),
         file_path=path,
     )
 

@@ -8,13 +8,10 @@ from pathlib import PurePosixPath
 from typing import Literal, TypeAlias
 
 from ragloom import SourceError
-from ragloom.text import decode
-from ragloom_templates.front_matter import FrontMatterError
+from ragloom.text import FrontMatterError, decode
 from ragloom_templates.library import TemplateLibrary
 from ragloom_templates.parsing import PATTERN_FILE, Parsed, parse, path_without_ending
 from ragloom_templates.skeleton import TO_BE_WRITTEN
-
-__all__ = ["Finding", "Severity", "lint"]
 
 Severity: TypeAlias = Literal["error", "warning"]
 
@@ -23,7 +20,7 @@ _SCALARS = ("name", "domain", "complexity", "methodology", "description")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """Something about a template that should be put right.
+    """A problem of a template.
 
     Attributes:
         path: Relative to the workspace.
@@ -56,12 +53,11 @@ def lint(library: TemplateLibrary) -> list[Finding]:
         path = PurePosixPath(found.source.path.as_posix())
         try:
             parsed = parse(decode(found.source.path.read_bytes()).text, path)
-        except FrontMatterError as error:
-            problem = f"front matter: {error.problem}"
-            findings.append(Finding(path=uri, line=error.line, severity="error", problem=problem))
-            continue
         except (OSError, SourceError) as error:
-            findings.append(Finding(path=uri, line=1, severity="error", problem=str(error)))
+            line, problem = 1, str(error)
+            if isinstance(error, FrontMatterError):
+                line, problem = error.line, f"front matter: {error.problem}"
+            findings.append(Finding(path=uri, line=line, severity="error", problem=problem))
             continue
         findings += [
             Finding(path=uri, line=line, severity="warning", problem=problem)
@@ -101,7 +97,8 @@ def _warnings(parsed: Parsed, path: PurePosixPath) -> Iterator[tuple[int, str]]:
     for key in _SCALARS:
         value = fields.get(key)
         if isinstance(value, list | dict):
-            yield lines.get(key, 1), f"{key!r} should be text, not a {_kind(value)}"
+            kind = "list" if isinstance(value, list) else "mapping"
+            yield lines.get(key, 1), f"{key!r} should be text, not a {kind}"
     if isinstance(fields.get("keywords"), dict):
         yield lines["keywords"], "'keywords' should be a list such as [proof, negation]"
     if not parsed.metadata["description"]:
@@ -112,7 +109,3 @@ def _warnings(parsed: Parsed, path: PurePosixPath) -> Iterator[tuple[int, str]]:
         lower = key.lower()
         if key != lower and lower in (*_SCALARS, "keywords"):
             yield lines.get(key, 1), f"{key!r} is not read: write {lower!r}"
-
-
-def _kind(value: object) -> str:
-    return "list" if isinstance(value, list) else "mapping"

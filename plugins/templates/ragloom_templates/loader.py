@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from hashlib import sha256
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 from ragloom import Document, Source
-from ragloom.text import decode
+from ragloom.text import read_document
 from ragloom_templates.parsing import parse
-
-__all__ = ["TemplateLoader"]
 
 
 class TemplateLoader:
@@ -28,23 +26,14 @@ class TemplateLoader:
         Raises:
             SourceError: The content is binary, its front matter cannot be read, or nothing follows it.
         """
-        decoded = decode(content)
+        document = read_document(source, content, media_type="text/markdown")
         # The workspace may itself be the folder of a skill, which only the path tells.
-        parsed = parse(decoded.text, PurePosixPath(source.path.as_posix()))
-        repeated = () if parsed.front_matter is None else parsed.front_matter.repeated
-        return Document(
-            uri=source.uri,
-            text=decoded.text[parsed.start :],
-            prefix=decoded.text[: parsed.start],
+        parsed = parse(document.text, PurePosixPath(source.path.as_posix()))
+        said = () if parsed.front_matter is None else parsed.front_matter.warnings
+        return replace(
+            document,
+            text=document.text[parsed.start :],
+            prefix=document.text[: parsed.start],
             metadata=parsed.metadata,
-            media_type="text/markdown",
-            encoding=decoded.encoding if decoded.exact else "utf-8",
-            bom=decoded.bom,
-            extracted=not decoded.exact,
-            modified=source.modified,
-            content_hash=sha256(content).hexdigest(),
-            warnings=(
-                *decoded.warnings,
-                *(f"front matter: {key!r} is given twice; the last counts" for key in repeated),
-            ),
+            warnings=(*document.warnings, *said),
         )

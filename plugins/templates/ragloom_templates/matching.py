@@ -15,8 +15,6 @@ from ragloom import Condition, Embedder, Snapshot
 from ragloom.text import embedded_text
 from ragloom_templates.chunker import head_of_problem, is_lead
 
-__all__ = ["CURVE", "Curve", "Fit", "Index", "Weights", "strength_of"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weights:
@@ -39,7 +37,7 @@ class Weights:
 class Curve:
     """Turns the evidence for the templates of a library into scores.
 
-    Two questions are asked of it:
+    It answers two questions:
 
     - Does anything fit? ``1 / (1 + exp(-(bias + strength_weight * strength - size_weight *
       ln(templates))))``: a logistic curve (Platt, "Probabilistic Outputs for Support Vector Machines",
@@ -119,41 +117,24 @@ class Fit:
 
 
 class Index:
-    """One generation of a library, ready to be asked.
-
-    Args:
-        snapshot: The generation.
-    """
+    """One generation of a library, ready to be searched."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         self.snapshot = snapshot
         self._terms: dict[int, Counter[str]] = {}
 
     def fits(
-        self,
-        problem: str,
-        embedder: Embedder,
-        *,
-        where: Sequence[Condition] = (),
-        examined: int = _EXAMINED,
+        self, problem: str, embedder: Embedder, *, where: Sequence[Condition] = ()
     ) -> list[Fit]:
         """The templates that come first, best first; ties in the order of their files.
-
-        Args:
-            problem: In words.
-            embedder: The one that made the index.
-            where: Conditions that every template passes.
-            examined: Templates, best cosine first, whose words are compared.
 
         Raises:
             ModelError: The model cannot be loaded or does not answer.
         """
-        found = self.evidence(
-            problem, embedder, CURVE.which, as_head=True, where=where, examined=examined
-        )
+        found = self.evidence(problem, embedder, CURVE.which, as_head=True, where=where)
         if not found:
             return []
-        alike = self.evidence(problem, embedder, CURVE.whether, where=where, examined=examined)
+        alike = self.evidence(problem, embedder, CURVE.whether, where=where)
         whether = CURVE.fits([one.score for one in alike], len(self.snapshot.files))
         shares = CURVE.shares([one.score for one in found])
         fits = [
@@ -173,13 +154,7 @@ class Index:
     ) -> list[Fit]:
         """What speaks for templates, best cosine first; the score of each is its evidence.
 
-        Args:
-            problem: In words.
-            embedder: The one that made the index.
-            weights: Of cosine and words.
-            as_head: Whether the problem is embedded as the head of a template.
-            where: Conditions that every template passes.
-            examined: Templates, best cosine first, whose words are compared.
+        With ``as_head`` the problem is embedded as the head of a template.
         """
         snapshot = self.snapshot
         passing = snapshot.columns.passing(where)

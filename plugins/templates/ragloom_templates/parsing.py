@@ -8,17 +8,8 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from ragloom import Json, Metadata, SourceError
-from ragloom_templates.front_matter import FrontMatter, split_front_matter
+from ragloom.text import FrontMatter, split_front_matter
 from ragloom_templates.types import COMPLEXITY, DOMAIN, METHODOLOGY
-
-__all__ = [
-    "PATTERN_FILE",
-    "SKILL_FILE",
-    "Parsed",
-    "first_paragraph",
-    "parse",
-    "path_without_ending",
-]
 
 SKILL_FILE = "SKILL.md"
 PATTERN_FILE = "system.md"
@@ -55,7 +46,7 @@ def parse(text: str, path: PurePosixPath) -> Parsed:
     Raises:
         SourceError: The front matter cannot be read, or there is nothing below it.
     """
-    front_matter = split_front_matter(text)
+    front_matter = split_front_matter(text, strict=True)
     given = {} if front_matter is None else front_matter.fields
     start = 0 if front_matter is None else front_matter.length
     if not text[start:].strip():
@@ -95,9 +86,7 @@ def _name(path: PurePosixPath) -> str:
 
 def _text(value: Json) -> str:
     """A field as one line of text, whatever was written there."""
-    if value is None:
-        return ""
-    if isinstance(value, Mapping):
+    if value is None or isinstance(value, Mapping):
         return ""
     if isinstance(value, Sequence) and not isinstance(value, str):
         return ", ".join(filter(None, map(_text, value)))
@@ -110,5 +99,4 @@ def _keywords(value: Json) -> list[Json]:
         return [part for part in map(str.strip, value.split(",")) if part]
     if isinstance(value, Sequence):
         return [text for text in map(_text, value) if text]
-    text = _text(value)
-    return [text] if text else []
+    return [text] if (text := _text(value)) else []

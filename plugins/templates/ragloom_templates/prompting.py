@@ -6,8 +6,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-__all__ = ["PROBLEM_NAMES", "Prompt", "fill", "placeholders"]
-
 PROBLEM_NAMES = ("problem", "question", "query", "input")
 """Placeholders that stand for the problem unless a value is given for them."""
 

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from ragloom.config import user_path
 from ragloom_templates import HeadOptions
 
-__all__ = ["DEFAULT_DIRS", "FALLBACK", "TemplateSettings"]
-
 DEFAULT_DIRS = ("data/bot-buffer", "data/templates")
 FALLBACK = "bot-chain-of-thought"
 

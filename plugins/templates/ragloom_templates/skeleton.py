@@ -7,8 +7,6 @@ from pathlib import Path
 
 from ragloom import SourceError
 
-__all__ = ["TO_BE_WRITTEN", "write_skeleton"]
-
 TO_BE_WRITTEN = "What kind of problem it is for, in the words in which people state such problems."
 """The description of a skeleton that nobody has filled in."""
 
@@ -34,11 +32,7 @@ description: "{TO_BE_WRITTEN}"
 
 
 def write_skeleton(folder: Path, name: str) -> Path:
-    """Write a template with every field of the front matter.
-
-    Args:
-        folder: Where to write it; made if it does not exist.
-        name: Becomes the file's name, in lower case and with hyphens.
+    """Write ``name``, in lower case and with hyphens, as a template with every field of front matter.
 
     Raises:
         SourceError: The name holds no letter or digit, or there is such a file.

@@ -9,8 +9,6 @@ from ragloom import Json, Space, Workspace
 from ragloom.config import Component, SpaceSettings
 from ragloom_templates.parsing import PATTERN_FILE, SKILL_FILE, path_without_ending
 
-__all__ = ["identify", "template_space"]
-
 _ENDING = ".md"
 _NO_TEMPLATES = (
     "README.md",
@@ -21,20 +19,13 @@ _NO_TEMPLATES = (
     "NOTICE.md",
     "SECURITY.md",
 )
-"""What lies about in any repository and is no template."""
+"""Files of any repository that are no templates."""
 
 
 def template_space(
     workspace: Workspace, name: str, head: Mapping[str, Json], removed: Collection[str]
 ) -> Space:
-    """The index of a library: this plugin's loader and chunker, with a folder beside other spaces.
-
-    Args:
-        workspace: Where the state is kept; its settings name the embedder and the store.
-        name: Of the library.
-        head: The options of the chunker ``template``.
-        removed: Uris of templates that do not belong to the library any more; read at every walk.
-    """
+    """The index of a library: this plugin's loader and chunker, with a folder beside other spaces."""
     defaults = workspace.settings.defaults
     settings = SpaceSettings(
         sources=(),
@@ -60,47 +51,20 @@ def templates_among(uris: Sequence[str]) -> list[str]:
     All that lies below a folder with a ``SKILL.md`` is material of that skill, and what lies beside a
     ``system.md`` belongs to that pattern.
     """
-    folders: dict[str, set[str]] = {SKILL_FILE: set(), PATTERN_FILE: set()}
-    for folder, name in map(_split, uris):
-        if name in folders:
-            folders[name].add(folder)
-    skills = _outermost(folders[SKILL_FILE])
+    paths = {uri: PurePosixPath(uri) for uri in uris}
+    skills, patterns = (
+        {path.parent for path in paths.values() if path.name == name}
+        for name in (SKILL_FILE, PATTERN_FILE)
+    )
+    skills = {folder for folder in skills if skills.isdisjoint(folder.parents)}
 
-    def is_template(uri: str) -> bool:
-        folder, name = _split(uri)
-        if name == SKILL_FILE and folder in skills:
+    def is_template(path: PurePosixPath) -> bool:
+        if path.name == SKILL_FILE and path.parent in skills:
             return True
-        if _has_ancestor(folder, skills):
-            return False
-        return name == PATTERN_FILE or folder not in folders[PATTERN_FILE]
+        below_skill = not skills.isdisjoint(path.parents)
+        return not below_skill and (path.name == PATTERN_FILE or path.parent not in patterns)
 
-    return list(filter(is_template, uris))
-
-
-def _split(uri: str) -> tuple[str, str]:
-    folder, _, name = uri.rpartition("/")
-    return folder, name
-
-
-def _above(folder: str) -> str:
-    return folder.rpartition("/")[0]
-
-
-def _outermost(folders: set[str]) -> set[str]:
-    """Those that lie below no other."""
-    return {folder for folder in folders if not _has_ancestor(_above(folder), folders)}
-
-
-def _has_ancestor(folder: str, folders: set[str]) -> bool:
-    """Whether ``folder`` is one of ``folders`` or lies below one."""
-    if not folders:
-        return False
-    while folder not in folders:
-        above = _above(folder)
-        if above == folder:
-            return False
-        folder = above
-    return True
+    return [uri for uri, path in paths.items() if is_template(path)]
 
 
 def identify(uris: Sequence[str], roots: Sequence[str]) -> Mapping[str, str]:

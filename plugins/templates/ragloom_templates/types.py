@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
-__all__ = ["COMPLEXITY", "DOMAIN", "METHODOLOGY", "Template", "TemplateMatch"]
+from typing import TypedDict
 
 DOMAIN = "general"
 COMPLEXITY = "moderate"
 METHODOLOGY = "sequential"
 """What a template has that does not say otherwise."""
+
+
+class Filters(TypedDict, total=False):
+    """Only templates whose fields have these values; None for any."""
+
+    domain: str | None
+    complexity: str | None
+    methodology: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -166,7 +166,7 @@ def test_index_counts_what_was_embedded(run, examples):
 
 
 def test_an_unknown_agent_is_one_line(run):
-    with pytest.raises(ConfigError, match="no agent is called 'observr'; did you mean 'observer'"):
+    with pytest.raises(ConfigError, match="unknown agent 'observr'; did you mean 'observer'"):
         run("search", "observr", "a")
 
 
@@ -202,7 +202,7 @@ def test_index_goes_on_after_an_agent_that_fails(run, broken):
 
 
 def test_an_unknown_agent_stops_index_before_it_begins(run, broken):
-    with pytest.raises(ConfigError, match="no agent is called 'x'"):
+    with pytest.raises(ConfigError, match="unknown agent 'x'"):
         run("index", "b", "x", folder=broken)
     assert not (broken / ".ragloom").exists()
 

@@ -93,12 +93,12 @@ def test_what_one_project_learns_reaches_the_next(ragloom, project):
     assert {"imported": 3} == json.loads(ragloom("import", folder, "--json"))
     assert before == ragloom("show", failure, "--json")
     assert {"id": failure} == json.loads(ragloom("remove", failure, "--json"))
-    assert "no lesson has the id" in ragloom("show", failure, code=1)
+    assert "unknown lesson" in ragloom("show", failure, code=1)
 
 
 def test_what_is_wrong_is_said_in_one_line_and_nothing_is_staged(ragloom):
     given = json.dumps({**LESSONS[0], "project": "one"}) + '\n{"kind": "rumour"}\n'
     assert "line 2: kind" in ragloom("capture", "--json", given=given, code=1)
     assert [] == json.loads(ragloom("list", "--json"))
-    assert "no lesson has the id" in ragloom("outcome", "x", "--success", code=1)
+    assert "unknown lesson" in ragloom("outcome", "x", "--success", code=1)
     assert "--kind" in ragloom("capture", code=2)

@@ -74,7 +74,7 @@ def test_one_lesson_is_removed_from_table_and_index(knowledge):
     assert [wrong, staged.id] == [knowledge.remove(one).id for one in (wrong, staged.id)]
     assert [right] == [lesson.id for lesson in knowledge.lessons()]
     assert {right} == indexed(knowledge)
-    with pytest.raises(LessonError, match="no lesson has the id"):
+    with pytest.raises(LessonError, match="unknown lesson"):
         knowledge.remove(wrong)
 
 

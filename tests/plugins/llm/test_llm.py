@@ -124,7 +124,7 @@ def test_nothing_relevant_is_said_to_the_model(indexed):
 @pytest.mark.parametrize(
     ("fragment", "message"),
     [
-        ("ragloom:doc:bucket", "no space is called 'doc'; did you mean 'docs'?"),
+        ("ragloom:doc:bucket", "unknown space 'doc'; did you mean 'docs'?"),
         ("ragloom:docs", "expected ragloom:SPACE:QUERY"),
         ("ragloom:docs: ", "expected ragloom:SPACE:QUERY"),
     ],
@@ -175,7 +175,7 @@ def test_a_model_calls_the_tool(indexed):
         ({"query": "a", "top_k": True}, "top_k must be a whole number from 1 to 50, not True"),
         ({"query": "a", "top_k": [1]}, "top_k must be a whole number from 1 to 50, not [1]"),
         ({"query": "a", "space": 3}, "space must be the name of a space, not 3"),
-        ({"query": "a", "space": "nothing"}, "no space is called 'nothing'"),
+        ({"query": "a", "space": "nothing"}, "unknown space 'nothing'"),
     ],
 )
 def test_what_is_wrong_is_told_to_the_model(arguments, message, indexed):
@@ -205,7 +205,7 @@ def test_lessons_are_out_of_reach_unless_a_setting_names_them(indexed, project):
         knowledge.process_checkpoint("shop")
 
     done = run("-f", "ragloom:knowledge:buckets", "Answer me.")
-    assert (done.exit_code, "no space is called 'knowledge'" in done.output) == (1, True)
+    assert (done.exit_code, "unknown space 'knowledge'" in done.output) == (1, True)
     assert "in batches" not in run("-f", "ragloom::copying a bucket times out", "Answer me.").output
 
     with Path("ragloom.yaml").open("a", encoding="utf-8") as file:

@@ -112,7 +112,7 @@ WRONG = [
     ("rag_search", {"query": "a", "top_k": "3"}, "rag_search: top_k: '3' is not of type 'integer'"),
     ("rag_search", {"query": "a", "limit": 3}, "rag_search: Additional properties"),
     ("read_source", {"path": "../a"}, "'../a' is not an indexed file of any space"),
-    ("rag_search", {"query": "a", "space": "x"}, "no space is called 'x'"),
+    ("rag_search", {"query": "a", "space": "x"}, "unknown space 'x'"),
     ("read_source", {"path": "../a", "space": "docs"}, "'../a' is not an indexed file of 'docs'"),
     ("read_source", {"path": "docs/s3.md", "start_line": 0}, "read_source: start_line: 0 is less"),
     ("list_spaces", {"all": True}, "list_spaces: Additional properties"),
@@ -178,7 +178,7 @@ def test_what_nobody_foresaw_is_told_to_the_model_and_logged(workspace, monkeypa
 
 def test_an_unknown_tool_is_an_error_of_the_protocol(workspace):
     async def conversation(client):
-        with pytest.raises(MCPError, match="there is no tool 'rag_write'") as caught:
+        with pytest.raises(MCPError, match="unknown tool 'rag_write'") as caught:
             await client.call_tool("rag_write", {"query": "a"})
         assert caught.value.code == -32602
 

@@ -34,7 +34,7 @@ def test_every_space_of_the_workspace(workspace):
     assert shelf.names() == ["docs", "runbooks"]
     assert [space.name for space in shelf.spaces()] == ["docs", "runbooks"]
     assert shelf.spaces("docs") == [shelf.space("docs")]
-    with pytest.raises(ConfigError, match="no space is called 'doc'; did you mean 'docs'"):
+    with pytest.raises(ConfigError, match="unknown space 'doc'; did you mean 'docs'"):
         shelf.space("doc")
     assert shelf.space("docs") is shelf.space("docs")
     assert shelf.space("docs").embedder is shelf.space("runbooks").embedder
@@ -44,9 +44,9 @@ def test_one_space_and_no_other(workspace):
     shelf = space_shelf(workspace, "docs")
 
     assert (shelf.names(), shelf.spaces()) == (["docs"], [shelf.space("docs")])
-    with pytest.raises(ConfigError, match="no space is called 'runbooks'"):
+    with pytest.raises(ConfigError, match="unknown space 'runbooks'"):
         shelf.space("runbooks")
-    with pytest.raises(ConfigError, match="no space is called 'dcs'; did you mean 'docs'"):
+    with pytest.raises(ConfigError, match="unknown space 'dcs'; did you mean 'docs'"):
         space_shelf(workspace, "dcs")
 
 
@@ -62,9 +62,9 @@ def test_where_nothing_is_indexed_it_says_what_to_do(tmp_path, plugins):
 def test_lessons_are_served_only_where_a_setting_names_them(workspace, lessons, project, plugins):
     shelf = workspace_shelf(workspace)
     assert shelf.names() == ["docs", "runbooks"]
-    with pytest.raises(ConfigError, match="no space is called 'knowledge'"):
+    with pytest.raises(ConfigError, match="unknown space 'knowledge'"):
         shelf.space("knowledge")
-    with pytest.raises(ConfigError, match="no space is called 'knowledge'"):
+    with pytest.raises(ConfigError, match="unknown space 'knowledge'"):
         space_shelf(workspace, "knowledge")
 
     with (project / "ragloom.yaml").open("a", encoding="utf-8") as settings:
@@ -91,7 +91,7 @@ def test_a_space_is_served_whatever_its_name(name, workspace):
 def test_two_spaces_of_one_name_are_refused(project, plugins):
     with (project / "ragloom.yaml").open("a", encoding="utf-8") as settings:
         settings.write("  knowledge: {sources: [ops]}\nknowledge: {serve: true}\n")
-    with pytest.raises(ConfigError, match="two spaces are called 'knowledge'"):
+    with pytest.raises(ConfigError, match="two spaces have the name 'knowledge'"):
         workspace_shelf(Workspace.open(project, host=plugins))
 
 
@@ -123,9 +123,9 @@ def test_an_agents_documents_and_no_others(workspace, project):
     assert shelf.names() == ["storage"]
     hits = space.search("start a virtual machine or copy a bucket", min_relevance=0).hits
     assert {hit.chunk.uri for hit in hits} == {"docs/s3.md"}
-    with pytest.raises(ConfigError, match="no agent with documents is called 'storge'; did you"):
+    with pytest.raises(ConfigError, match="unknown agent with documents 'storge'; did you"):
         agent_shelf(workspace, "storge")
-    with pytest.raises(ConfigError, match="no agent with documents is called 'silent'"):
+    with pytest.raises(ConfigError, match="unknown agent with documents 'silent'"):
         agent_shelf(workspace, "silent")
 
 

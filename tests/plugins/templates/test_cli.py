@@ -104,7 +104,7 @@ def test_show_prints_the_content(run):
 
 def test_show_names_the_nearest(run):
     message = run("show", "prof", code=2).stderr
-    assert "no template is called 'prof'; did you mean 'proof'?" in message
+    assert "unknown template 'prof'; did you mean 'proof'?" in message
     assert 1 == len(message.strip().splitlines())
 
 
@@ -125,7 +125,7 @@ def test_remove_undoes_add(run, write):
     assert {"removed": "proof"} == json.loads(run("remove", "proof", "--json").stdout)
 
     assert file.is_file()
-    assert "no template is called 'translat'; did you mean 'translate'?" in (
+    assert "unknown template 'translat'; did you mean 'translate'?" in (
         run("remove", "translat", code=2).stderr
     )
     run("add", write("data/templates/proof.md", PROOF))

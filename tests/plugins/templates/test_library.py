@@ -178,7 +178,7 @@ def test_a_file_that_is_no_template_is_not_added(library, write):
     [
         ("text.txt", "Text.", r"text\.txt: only '\.md' files are templates"),
         (".env.md", "Text.", r"\.env\.md: looks like a secret"),
-        ("skill/more.md", "Text.", r"more\.md: .* part of the template of its folder"),
+        ("skill/more.md", "Text.", r"more\.md: .* belongs to the template of its folder"),
         ("broken.md", "---\nname: x\nkeywords: [\n---\nText", r"broken\.md: front matter, line \d"),
         ("empty.md", "---\nname: x\n---\n", r"empty\.md: it has no content"),
         ("binary.md", "a\0b" * 200, r"binary\.md: "),

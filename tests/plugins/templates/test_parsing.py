@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragloom import Source, SourceError
-from ragloom_templates.front_matter import FrontMatterError, split_front_matter
+from ragloom.text import FrontMatterError, split_front_matter
 from ragloom_templates.loader import TemplateLoader
 from ragloom_templates.parsing import first_paragraph, parse, path_without_ending
 
@@ -114,19 +114,20 @@ def test_there_may_be_no_first_paragraph(text):
     ("text", "line", "problem"),
     [
         ("---\nname: a\nkeywords: [a, b\n---\nText\n", 4, "expected ',' or ']'"),
-        ("---\nname: a: b\n---\nText\n", 2, "mapping values are not allowed here"),
+        ("---\nname: a: b\n---\nText\n", 2, "mapping values are not allowed"),
         ("---\nname: a\nText\n", 1, "never closed"),
         ("---\n? [a]\n: b\nname: c\n---\nText\n", 2, "a key is not plain text"),
         ("---\nname: *nowhere\n---\nText\n", 2, "undefined alias"),
-        ("---\nname: " + "[" * 5000 + "\n---\nText\n", 2, "more than 50 levels"),
+        ("---\nname: " + "[" * 5000 + "\n---\nText\n", 2, "nesting depth"),
+        ("---\nname: " + "[" * 60 + "]" * 60 + "\n---\nText\n", 2, "more than 50 levels"),
         ("---\nname: x\nk: &a [*a]\n---\nText\n", 3, "an alias inside what it stands for"),
         ("---\nname: x\nk: &a\n  l: *a\n---\nText\n", 3, "an alias inside"),
     ],
-    ids=["sequence", "colon", "open", "key", "alias", "depth", "itself", "own"],
+    ids=["sequence", "colon", "open", "key", "alias", "depth", "levels", "itself", "own"],
 )
 def test_broken_front_matter_is_refused_with_its_line(text, line, problem):
     with pytest.raises(FrontMatterError) as caught:
-        split_front_matter(text)
+        split_front_matter(text, strict=True)
     assert problem in caught.value.problem
     assert line == caught.value.line
     assert isinstance(caught.value, SourceError)
@@ -136,7 +137,7 @@ def test_aliases_cannot_grow_without_end():
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 9)]
     with pytest.raises(FrontMatterError, match="more than 100000 values"):
-        split_front_matter("---\n" + "\n".join(lines) + "\n---\nText\n")
+        split_front_matter("---\n" + "\n".join(lines) + "\n---\nText\n", strict=True)
 
 
 @pytest.mark.parametrize(
@@ -144,11 +145,12 @@ def test_aliases_cannot_grow_without_end():
     ["---\n\nTwo rules.\n\n---\n\nText\n", "---\n", "text\n---\na: b\n---\n", "--- a\n---\n"],
 )
 def test_rules_are_no_front_matter(text):
-    assert split_front_matter(text) is None
+    assert split_front_matter(text, strict=True) is None
 
 
 def test_values_stay_as_they_are_written():
-    front_matter = split_front_matter("---\nversion: 1.10\ndate: 2026-01-02\non: yes\n---\nText\n")
+    text = "---\nversion: 1.10\ndate: 2026-01-02\non: yes\n---\nText\n"
+    front_matter = split_front_matter(text, strict=True)
     assert {"version": "1.10", "date": "2026-01-02", "on": "yes"} == front_matter.fields
     assert {"version": 2, "date": 3, "on": 4} == front_matter.lines
 

@@ -1,27 +1,29 @@
-"""Commands that ask what has worked, and say what came of it."""
+"""Commands that query what has worked, and report what came of it."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Unpack, cast
 
 import click
 
-from ragloom.cli import Command, Session, json_option, print_json, print_text
-from ragloom_knowledge.cli._common import labels, opened_base
+from ragloom.cli import Session, json_option, print_json, print_text
+from ragloom_knowledge.cli._group import (
+    Labels,
+    emit,
+    id_argument,
+    knowledge,
+    labels,
+    opened_base,
+)
 from ragloom_knowledge.types import Task
 
 if TYPE_CHECKING:
     from ragloom import Json
     from ragloom_knowledge.types import Patterns
 
-__all__ = ["context", "failure", "outcome", "query"]
 
-
-@click.command(
-    "query",
-    cls=Command,
-    short_help="Ask what has worked for a task.",
+@knowledge.command(
     epilog="""\b
 Examples:
   ragloom knowledge query "Write the migration" --agent-type backend --json""",
@@ -32,26 +34,16 @@ Examples:
 @json_option
 @click.pass_obj
 def query(
-    session: Session,
-    /,
-    *,
-    task: str,
-    agent_type: str | None,
-    task_type: str | None,
-    technology: str | None,
-    max_results: int,
-    as_json: bool,
+    session: Session, /, *, task: str, max_results: int, as_json: bool, **chosen: Unpack[Labels]
 ) -> None:
-    """Ask what has worked for a task, the best proven first."""
+    """Query what has worked for a task, the best proven first."""
     with opened_base(session) as opened:
-        found = opened.query_for_task(task, agent_type, task_type, technology, max_results)
-    _say_patterns(session, found, as_json=as_json)
+        found = opened.query_for_task(task, max_results=max_results, **chosen)
+    _emit_patterns(session, found, as_json=as_json)
 
 
-@click.command(
-    "failure",
-    cls=Command,
-    short_help="Ask what has resolved a failure.",
+@knowledge.command(
+    short_help="Query what has resolved a failure.",
     epilog="""\b
 Examples:
   ragloom knowledge failure "canceling statement due to statement timeout\"""",
@@ -62,23 +54,15 @@ Examples:
 @json_option
 @click.pass_obj
 def failure(
-    session: Session,
-    /,
-    *,
-    error: str,
-    description: str,
-    agent_type: str | None,
-    task_type: str | None,
-    technology: str | None,
-    as_json: bool,
+    session: Session, /, *, error: str, description: str, as_json: bool, **chosen: Unpack[Labels]
 ) -> None:
-    """Ask for verified fixes of an ERROR like this one, three at the most."""
+    """Query verified fixes of an ERROR like this one, at most three."""
     with opened_base(session) as opened:
-        found = opened.query_for_failure(description, error, agent_type, task_type, technology)
-    _say_patterns(session, found, as_json=as_json)
+        found = opened.query_for_failure(description, error, **chosen)
+    _emit_patterns(session, found, as_json=as_json)
 
 
-def _say_patterns(session: Session, found: Patterns, *, as_json: bool) -> None:
+def _emit_patterns(session: Session, found: Patterns, *, as_json: bool) -> None:
     if as_json:
         rows = [{**asdict(one), "relevance": round(one.relevance, 6)} for one in found]
         print_json(cast("Json", rows))
@@ -91,9 +75,7 @@ def _say_patterns(session: Session, found: Patterns, *, as_json: bool) -> None:
         session.note(found.reason)
 
 
-@click.command(
-    "context",
-    cls=Command,
+@knowledge.command(
     short_help="Print a task with what is known about it.",
     epilog="""\b
 Examples:
@@ -101,7 +83,9 @@ Examples:
 )
 @click.argument("task")
 @labels
-@click.option("--max-tokens", type=click.IntRange(min=1), help="Of the block of patterns.")
+@click.option(
+    "--max-tokens", type=click.IntRange(min=1), help="Maximum tokens of the block of patterns."
+)
 @json_option
 @click.pass_obj
 def context(
@@ -109,18 +93,13 @@ def context(
     /,
     *,
     task: str,
-    agent_type: str | None,
-    task_type: str | None,
-    technology: str | None,
     max_tokens: int | None,
     as_json: bool,
+    **chosen: Unpack[Labels],
 ) -> None:
     """Print a task's description and the block of what is known, as its agent gets it."""
-    asked = Task(
-        description=task, agent_type=agent_type, task_type=task_type, technology=technology
-    )
     with opened_base(session) as opened:
-        made = opened.context_for_task(asked, max_tokens=max_tokens)
+        made = opened.context_for_task(Task(description=task, **chosen), max_tokens=max_tokens)
     if as_json:
         ids: list[Json] = [one.id for one in made.patterns]
         print_json(
@@ -132,25 +111,22 @@ def context(
             session.note(made.reason)
 
 
-@click.command(
-    "outcome",
-    cls=Command,
-    short_help="Say whether a pattern worked.",
+@knowledge.command(
     epilog="""\b
 Examples:
   ragloom knowledge outcome ID --success""",
 )
-@click.argument("lesson_id", metavar="ID")
+@id_argument
 @click.option("--success/--failure", "success", default=None, help="Whether it worked.")
 @json_option
 @click.pass_obj
 def outcome(session: Session, /, *, lesson_id: str, success: bool | None, as_json: bool) -> None:
-    """Count what came of a pattern that was handed out."""
+    """Count the outcome of a pattern that was handed out."""
     if success is None:
         raise click.UsageError("give --success or --failure")
     with opened_base(session) as opened:
         lesson = opened.report_outcome(lesson_id, success)
-    if as_json:
-        print_json({"id": lesson.id, "successes": lesson.successes, "uses": lesson.uses})
-    else:
-        click.echo(f"{lesson.id}\t{lesson.successes} successes of {lesson.uses} uses")
+    counts: Json = {"id": lesson.id, "successes": lesson.successes, "uses": lesson.uses}
+    emit(
+        counts, f"{lesson.id}\t{lesson.successes} successes of {lesson.uses} uses", as_json=as_json
+    )

@@ -1,4 +1,4 @@
-"""Commands that show lessons, keep, remove and hand them over."""
+"""Commands that show, pin, remove, export and import lessons."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import click
 
 from ragloom.cli import (
-    Command,
     Session,
     json_option,
     on_one_line,
@@ -19,19 +18,16 @@ from ragloom.cli import (
     progress,
 )
 from ragloom.config import counted
-from ragloom_knowledge.cli._common import opened_base
+from ragloom_knowledge.cli._group import emit, id_argument, knowledge, opened_base
 from ragloom_knowledge.types import FIELDS_OF_KIND
 
 if TYPE_CHECKING:
     from ragloom import Json
     from ragloom_knowledge.types import Lesson
 
-__all__ = ["export", "import_lessons", "list_lessons", "pin", "prune", "remove", "show"]
 
-
-@click.command(
+@knowledge.command(
     "list",
-    cls=Command,
     short_help="List the lessons.",
     epilog="""\b
 Examples:
@@ -54,15 +50,12 @@ def list_lessons(session: Session, /, *, project: str | None, as_json: bool) -> 
         click.echo("\t".join(map(on_one_line, line)))
 
 
-@click.command(
-    "show",
-    cls=Command,
-    short_help="Show one lesson.",
+@knowledge.command(
     epilog="""\b
 Examples:
   ragloom knowledge show ID --json""",
 )
-@click.argument("lesson_id", metavar="ID")
+@id_argument
 @json_option
 @click.pass_obj
 def show(session: Session, /, *, lesson_id: str, as_json: bool) -> None:
@@ -74,9 +67,8 @@ def show(session: Session, /, *, lesson_id: str, as_json: bool) -> None:
         return
     for name, value in _lesson_json(lesson).items():
         if value not in (None, []):
-            print_text(
-                f"{name}\t{', '.join(map(str, value)) if isinstance(value, list) else value}"
-            )
+            shown = ", ".join(map(str, value)) if isinstance(value, list) else value
+            print_text(f"{name}\t{shown}")
 
 
 def _state(lesson: Lesson) -> str:
@@ -98,16 +90,13 @@ def _lesson_json(lesson: Lesson) -> dict[str, Json]:
     return shown
 
 
-@click.command(
-    "pin",
-    cls=Command,
-    short_help="Keep a lesson whatever its age.",
+@knowledge.command(
     epilog="""\b
 Examples:
   ragloom knowledge pin ID
   ragloom knowledge pin ID --off""",
 )
-@click.argument("lesson_id", metavar="ID")
+@id_argument
 @click.option("--off", is_flag=True, help="Let it expire again.")
 @json_option
 @click.pass_obj
@@ -115,34 +104,26 @@ def pin(session: Session, /, *, lesson_id: str, off: bool, as_json: bool) -> Non
     """Keep a lesson whatever its age."""
     with opened_base(session) as opened:
         lesson = opened.pin(lesson_id, pinned=not off)
-    if as_json:
-        print_json({"id": lesson.id, "pinned": lesson.pinned})
-    else:
-        click.echo(f"{lesson.id}\t{'pinned' if lesson.pinned else 'not pinned'}")
+    line = f"{lesson.id}\t{'pinned' if lesson.pinned else 'not pinned'}"
+    emit({"id": lesson.id, "pinned": lesson.pinned}, line, as_json=as_json)
 
 
-@click.command(
-    "remove",
-    cls=Command,
-    short_help="Remove one lesson.",
+@knowledge.command(
     epilog="""\b
 Examples:
   ragloom knowledge remove ID""",
 )
-@click.argument("lesson_id", metavar="ID")
+@id_argument
 @json_option
 @click.pass_obj
 def remove(session: Session, /, *, lesson_id: str, as_json: bool) -> None:
-    """Remove a lesson that should never have been one, pinned or not."""
+    """Remove a lesson, pinned or not."""
     with opened_base(session) as opened, progress(session, "lessons") as meter:
         lesson = opened.remove(lesson_id, progress=meter)
-    print_json({"id": lesson.id}) if as_json else click.echo(f"{lesson.id}\tremoved")
+    emit({"id": lesson.id}, f"{lesson.id}\tremoved", as_json=as_json)
 
 
-@click.command(
-    "prune",
-    cls=Command,
-    short_help="Remove what has expired.",
+@knowledge.command(
     epilog="""\b
 Examples:
   ragloom knowledge prune --older-than 180 --dry-run""",
@@ -151,25 +132,22 @@ Examples:
     "--older-than",
     metavar="DAYS",
     type=click.IntRange(0, timedelta.max.days),
-    help="Instead of the settings' age.",
+    help="Age, instead of the settings' own.",
 )
 @click.option("--dry-run", is_flag=True, help="Only say what would be removed.")
 @json_option
 @click.pass_obj
 def prune(session: Session, /, *, older_than: int | None, dry_run: bool, as_json: bool) -> None:
-    """Remove every lesson that is older than that, except those that are pinned."""
+    """Remove every expired lesson, except those that are pinned."""
     age = None if older_than is None else timedelta(days=older_than)
     with opened_base(session) as opened, progress(session, "lessons") as meter:
         pruned = opened.prune(age, dry_run=dry_run, progress=meter)
-    if as_json:
-        print_json({"ids": list(pruned.ids), "count": len(pruned.ids), "dry_run": dry_run})
-    else:
-        click.echo(f"{counted(len(pruned.ids), 'lesson')} {'would be ' if dry_run else ''}removed")
+    count = len(pruned.ids)
+    line = f"{counted(count, 'lesson')} {'would be ' if dry_run else ''}removed"
+    emit({"ids": list(pruned.ids), "count": count, "dry_run": dry_run}, line, as_json=as_json)
 
 
-@click.command(
-    "export",
-    cls=Command,
+@knowledge.command(
     short_help="Write every lesson as a file.",
     epilog="""\b
 Examples:
@@ -182,15 +160,12 @@ def export(session: Session, /, *, folder: Path, as_json: bool) -> None:
     """Write every lesson, counts and all, into FOLDER: Markdown with front matter, a file each."""
     with opened_base(session) as opened, progress(session, "lessons") as meter:
         count = opened.export_lessons(folder, progress=meter)
-    print_json({"exported": count}) if as_json else click.echo(
-        f"{counted(count, 'lesson')} exported"
-    )
+    emit({"exported": count}, f"{counted(count, 'lesson')} exported", as_json=as_json)
 
 
-@click.command(
+@knowledge.command(
     "import",
-    cls=Command,
-    short_help="Take over exported lessons.",
+    short_help="Import exported lessons.",
     epilog="""\b
 Examples:
   ragloom knowledge import lessons/""",
@@ -199,9 +174,7 @@ Examples:
 @json_option
 @click.pass_obj
 def import_lessons(session: Session, /, *, folder: Path, as_json: bool) -> None:
-    """Take over the lessons in FOLDER as they were exported; those with a known id are replaced."""
+    """Import the lessons in FOLDER as they were exported; those with a known id are replaced."""
     with opened_base(session) as opened, progress(session, "lessons") as meter:
         count = opened.import_lessons(folder, progress=meter)
-    print_json({"imported": count}) if as_json else click.echo(
-        f"{counted(count, 'lesson')} imported"
-    )
+    emit({"imported": count}, f"{counted(count, 'lesson')} imported", as_json=as_json)

@@ -9,21 +9,17 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from ragloom.cli import Command, Session, json_option, print_json, progress
+from ragloom.cli import Session, json_option, progress
 from ragloom.config import counted
-from ragloom_knowledge.cli._common import labels, opened_base
+from ragloom_knowledge.cli._group import emit, knowledge, labels, opened_base
 from ragloom_knowledge.types import CHECKPOINTS, KINDS, LessonError
 
 if TYPE_CHECKING:
     from ragloom import Json
-    from ragloom_knowledge.types import Captured, CheckpointKind, Kind, Lesson
-
-__all__ = ["capture", "checkpoint"]
+    from ragloom_knowledge.types import CheckpointKind, Kind, Lesson
 
 
-@click.command(
-    "capture",
-    cls=Command,
+@knowledge.command(
     short_help="Stage a lesson, or many from stdin.",
     epilog="""\b
 Examples:
@@ -65,8 +61,7 @@ def capture(
     if kind is None and not as_json:
         raise click.UsageError("give --kind and its fields, or --json and lessons on stdin")
     if kind is None:
-        lines = enumerate(sys.stdin.buffer, 1)
-        read = (_from_line(number, line) for number, line in lines)
+        read = (_from_line(*line) for line in enumerate(sys.stdin.buffer, 1))
         lessons = [lesson for lesson in read if lesson is not None]
     else:
         given: dict[str, Json] = {key: text for key, text in texts.items() if text is not None}
@@ -77,7 +72,8 @@ def capture(
     with opened_base(session) as opened, progress(session, "lessons") as meter:
         staged = opened.capture_all(lessons, progress=meter)
     for captured in staged:
-        _say_captured(captured, as_json=as_json)
+        line = f"{captured.id}\t{'counted' if captured.merged else 'staged'}"
+        emit({"id": captured.id, "merged": captured.merged}, line, as_json=as_json)
 
 
 def _from_line(number: int, line: bytes) -> Lesson | None:
@@ -97,16 +93,7 @@ def _from_line(number: int, line: bytes) -> Lesson | None:
         raise LessonError(message) from error
 
 
-def _say_captured(captured: Captured, *, as_json: bool) -> None:
-    if as_json:
-        print_json({"id": captured.id, "merged": captured.merged})
-    else:
-        click.echo(f"{captured.id}\t{'counted' if captured.merged else 'staged'}")
-
-
-@click.command(
-    "checkpoint",
-    cls=Command,
+@knowledge.command(
     short_help="Bring what was staged into the index.",
     epilog="""\b
 Examples:
@@ -116,17 +103,15 @@ Examples:
 @click.option("--kind", type=click.Choice(CHECKPOINTS), default="manual", show_default=True)
 @json_option
 @click.pass_obj
-def checkpoint(session: Session, /, *, project: str, kind: CheckpointKind, as_json: bool) -> None:
+def checkpoint(session: Session, /, *, project: str, kind: CheckpointKind, as_json: bool) -> int:
     """Bring what a project has learnt since its last checkpoint into the index; expired lessons go."""
     with opened_base(session) as opened, progress(session, project) as meter:
         done = opened.process_checkpoint(project, kind, progress=meter)
-    if as_json:
-        print_json({**asdict(done), "failed": list(done.failed)})
-    else:
-        click.echo(
-            f"{counted(done.processed, 'lesson')} processed, "
-            f"{counted(done.embedded, 'chunk')} embedded, {counted(done.pruned, 'lesson')} expired"
-        )
+    line = (
+        f"{counted(done.processed, 'lesson')} processed, "
+        f"{counted(done.embedded, 'chunk')} embedded, {counted(done.pruned, 'lesson')} expired"
+    )
+    emit({**asdict(done), "failed": list(done.failed)}, line, as_json=as_json)
     if done.failed:
         session.warn(f"not indexed, tried again at the next checkpoint: {', '.join(done.failed)}")
-        click.get_current_context().exit(1)
+    return 1 if done.failed else 0
