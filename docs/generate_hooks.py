@@ -16,7 +16,7 @@ Every hook that a plugin can implement, with its exact signature. This page is w
 `python docs/generate_hooks.py` from `ragloom.hookspecs`; [Writing plugins](writing-plugins.md) is
 where to begin.
 
-A plugin implements the hooks it wants and marks them with `ragloom.hookimpl`. A hook may leave out
+A plugin implements the hooks it wants and marks them with `ragloom.hookimpl`. An implementation may omit
 arguments that it does not need. Unless a hook says otherwise, the results of all plugins count.
 """
 

@@ -1,5 +1,6 @@
 """The page of the contract says what the classes and the tests of ragloom's own parts say."""
 
+import importlib
 import importlib.util
 import re
 
@@ -7,6 +8,8 @@ import pytest
 
 from ragloom import PluginHost
 from ragloom.plugin.registry import PROTOCOLS
+
+PUBLIC = {f"ragloom.{kit}" for kit in ("cli", "config", "context", "stores", "testing", "text")}
 
 
 @pytest.fixture(scope="module")
@@ -39,3 +42,11 @@ def test_the_deviations_of_ragloom_s_own_parts_are_listed(page):
         for rule in rules.replace("`", "").split(", ")
     }
     assert declared == listed
+
+
+def test_every_public_name_is_listed_and_no_other(page):
+    table = dict(re.findall(r"^\| `(ragloom[.\w]*)` \| (.*) \|$", page, re.MULTILINE))
+    stable = page.partition("## What is stable")[2].partition("| change |")[0]
+    assert set(table) == set(re.findall(r"`(ragloom[.\w]*)`", stable)) == {"ragloom", *PUBLIC}
+    for module, names in table.items():
+        assert list(importlib.import_module(module).__all__) == re.findall(r"`(\w+)`", names)

@@ -49,7 +49,7 @@ def typed(words):
         if not isinstance(command, click.Group) or not rest or rest[0] == "NAME":
             return command
         found = command.get_command(context, rest[0])
-        assert found is not None, f"no command is called {rest[0]!r}"
+        assert found is not None, f"unknown command {rest[0]!r}"
         command, words = found, rest[1:]
         context = click.Context(command, info_name=command.name, parent=context)
 

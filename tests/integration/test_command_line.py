@@ -116,7 +116,7 @@ def test_colours_can_be_declined(indexed, arguments, environment):
 def test_tables_on_a_terminal(indexed):
     shown = on_terminal("status", cwd=indexed, NO_COLOR="1")
     assert "up to date" in shown
-    assert "since then" in shown
+    assert "changes" in shown
 
 
 def test_nothing_found_is_no_error(indexed):
@@ -211,7 +211,7 @@ def test_ctrl_c_leaves_the_last_index_answering(workspace, delay):
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=120)
     assert (130, "") == (process.returncode, out)
-    assert "interrupted: the last index goes on answering\n" == err.lstrip("\n")
+    assert "interrupted: the last index stays in use\n" == err.lstrip("\n")
     assert "Traceback" not in err
     query = ("search", "How do I log errors?", "docs", "--json", "--no-refresh")
     assert ANSWER == json.loads(ragloom(*query, cwd=workspace).stdout)["hits"][0]["path"]
@@ -295,7 +295,7 @@ def test_an_index_that_cannot_be_written_answers(read_only, workspace, command):
         stream.write("\nMore.\n")
     done = read_only(command, "How do I log errors?", "docs")
     assert ANSWER in done.stdout
-    assert "Permission denied; the last index answers meanwhile" in done.stderr
+    assert "Permission denied; searching the last index" in done.stderr
     assert 0 == read_only("status").returncode
     done = read_only("index", "docs")
     assert 1 == done.returncode
@@ -326,4 +326,4 @@ def test_a_watch_says_what_changed_until_it_is_interrupted(tmp_path):
         tuple(report["files"][key] for key in ("added", "updated", "removed")) for report in reports
     ]
     assert 130 == process.returncode, errors
-    assert errors.startswith("watching docs; Ctrl-C ends it\n")
+    assert errors.startswith("watching docs; stop with Ctrl-C\n")

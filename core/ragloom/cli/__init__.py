@@ -1,6 +1,6 @@
-"""The command ``ragloom``, and what its commands are made of, those of plugins included.
+"""The command ``ragloom``, and the kit for commands, those of plugins included.
 
-Each command is a module that is imported only when it is run. A plugin's looks like one of ragloom's own::
+Each command is a module that is imported when it runs. A command of a plugin looks like ragloom's own::
 
     @click.command("hello", cls=Command, short_help="Greet.")
     @json_option
@@ -8,9 +8,9 @@ Each command is a module that is imported only when it is run. A plugin's looks 
     def hello(session: Session, *, as_json: bool) -> None:
         print_json({"folder": session.folder}) if as_json else print_text("Hello")
 
-:class:`Command` and :class:`Group` bring the options that every command has, and what goes wrong is one
-line on stderr and an exit code. Results go to stdout, by :func:`print_json`, :func:`print_table` and
-:func:`print_text`; all else to stderr, by :meth:`Session.note`, :meth:`Session.warn` and :func:`progress`.
+:class:`Command` and :class:`Group` add the common options, and turn an error into one line on stderr and an
+exit code. Results go to stdout: :func:`print_json`, :func:`print_table`, :func:`print_text`; all else to
+stderr: :meth:`Session.note`, :meth:`Session.warn`, :func:`progress`.
 """
 
 from __future__ import annotations
@@ -48,24 +48,24 @@ __all__ = [
 ]
 
 COMMANDS = {
-    "search": "Find the passages that answer a question.",
-    "context": "Pack what answers a question into a budget of tokens.",
-    "index": "Bring the index up to date with the files.",
-    "watch": "Keep the index up to date while files change.",
-    "status": "Show what is indexed, and whether files have changed since.",
-    "config": "Show every setting and where its value came from.",
-    "plugins": "List the plugins, what they provide and what is missing.",
-    "explain": "Show why a passage is found, or why it is not.",
-    "verify": "Prove every chunk against its file.",
-    "chunks": "Show how files are cut.",
-    "eval": "Measure retrieval on a judged collection.",
-    "calibrate": "Fit relevance to your documents.",
-    "audit": "Read the log of retrievals and index runs.",
-    "repair": "Make the store again from the snapshot, or the snapshot from the store.",
-    "drop": "Forget indexes; the files stay.",
-    "completion": "Print the script that completes commands in a shell.",
+    "search": "Search the files for passages that answer a query.",
+    "context": "Pack passages that answer a query into a token budget.",
+    "index": "Index files that are new or changed.",
+    "watch": "Watch the files and index changes.",
+    "status": "Show each index: files, chunks, size, age, changed files.",
+    "config": "Show every setting and its origin.",
+    "plugins": "List plugins, their components and missing packages.",
+    "explain": "Explain why a passage is found or not.",
+    "verify": "Compare every chunk with its file.",
+    "chunks": "Show a file's chunks.",
+    "eval": "Evaluate retrieval on a judged collection.",
+    "calibrate": "Calibrate relevance on your documents.",
+    "audit": "Show the audit log of searches and index runs.",
+    "repair": "Rebuild the store from the snapshot, or the snapshot from the store.",
+    "drop": "Delete indexes; the files stay.",
+    "completion": "Print the completion script for a shell.",
 }
-"""Name to the line that ``ragloom --help`` shows; no module is imported to show it."""
+"""Names and summaries, which ``ragloom --help`` shows without importing a command."""
 
 
 def _of_plugins(context: click.Context) -> Mapping[str, CommandSpec]:
@@ -88,7 +88,7 @@ Examples:
 )
 @click.version_option(__version__, "--version", message="ragloom %(version)s")
 def cli() -> None:
-    """Search a project's own documents by meaning and by word, with exact file and line."""
+    """Search a project's own documents by meaning and by words, with exact file and line."""
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Runs the contracts of an installed plugin, in a process of their own."""
+"""Test an installed plugin against the contract, in a separate process."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def run_contracts(
     samples: Sequence[str] = (),
     pytest_arguments: Sequence[str] = (),
 ) -> int:
-    """Run them with pytest, whose report goes to stdout.
+    """Run the contract classes with pytest, whose report goes to stdout.
 
     Args:
         distribution: An installed package.
-        options: Part, key and value of each setting.
-        deviations: Reasons by ``[PART:]RULE``.
+        options: Component, key and value of each option.
+        deviations: Reasons by ``[COMPONENT:]RULE``.
         samples: Files for loaders.
-        pytest_arguments: More, for pytest.
+        pytest_arguments: More arguments of pytest.
 
     Returns:
         0 when every rule holds, 1 otherwise.
@@ -50,15 +50,15 @@ def run_contracts(
     Raises:
         MissingDependencyError: pytest or hypothesis is not installed.
         PluginError: The distribution is not installed, or has no plugin.
-        ConfigError: A part, one of its options or a rule does not exist.
+        ConfigError: A component, one of its options or a rule is unknown.
     """
     for module in ("pytest", "hypothesis"):
         if find_spec(module) is None:
             raise MissingDependencyError(module, "ragloom[testing]", "'ragloom plugins check'")
-    _refuse_what_is_no_plugin(distribution)
+    _check_distribution(distribution)
     settings: dict[str, dict[str, str]] = {}
-    for part, key, value in options:
-        settings.setdefault(part, {})[key] = value
+    for component, key, value in options:
+        settings.setdefault(component, {})[key] = value
     from ragloom.testing.checking import Check, refuse_unknown
 
     check = Check(
@@ -71,28 +71,28 @@ def run_contracts(
     with tempfile.TemporaryDirectory(prefix="ragloom-check-") as folder:
         tests = Path(folder, "test_contracts.py")
         tests.write_text(_MODULE.format(check=asdict(check)), "utf-8")
-        # An empty configuration of its own: that of the folder one happens to be in says nothing here.
+        # An empty configuration, so that none of the current folder applies.
         Path(folder, "pytest.ini").write_text("[pytest]\n", "utf-8")
         command = [
-            # Without -P the modules of the folder one happens to be in would stand for Python's.
+            # -P: the current folder shadows no module.
             *(sys.executable, "-P", "-m", "pytest", str(tests), "-q", "-rsxX", "--no-header"),
             *("-c", str(Path(folder, "pytest.ini")), "-p", "no:cacheprovider"),
             *("-p", "_hypothesis_pytestplugin", *pytest_arguments),
         ]
-        # Plugins of pytest that happen to be installed say nothing here, and take time to load.
+        # Other plugins of pytest do not apply here, and take time to load.
         alone = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
         done = subprocess.run(command, check=False, env=alone)  # noqa: S603 - as given
         return 1 if done.returncode else 0
 
 
-def _refuse_what_is_no_plugin(distribution: str) -> None:
+def _check_distribution(distribution: str) -> None:
     points = entry_points(group=PROJECT)
     names = sorted({point.dist.name for point in points if point.dist is not None})
-    hint = did_you_mean(distribution, names) or f"; there are: {', '.join(names)}"
+    hint = did_you_mean(distribution, names) or f" (available: {', '.join(names)})"
     try:
         found = installed(distribution).entry_points.select(group=PROJECT)
     except PackageNotFoundError as error:
-        raise PluginError(f"no package {distribution!r} is installed here{hint}") from error
+        raise PluginError(f"package {distribution!r} is not installed{hint}") from error
     if not found:
         raise PluginError(
             f"the package {distribution!r} has no entry point in the group {PROJECT!r}{hint}"

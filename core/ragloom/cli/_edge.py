@@ -1,4 +1,4 @@
-"""The edge of the command line: what went wrong becomes one line on stderr and an exit code."""
+"""The edge of the command line: every failure becomes one line on stderr and an exit code."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from io import TextIOWrapper
 
 import click
 
@@ -30,13 +31,15 @@ INTERRUPTED = 130  # 128 + SIGINT, as shells count
 
 
 def run_to_exit_code(run: Callable[[], object], session: Session) -> int:
-    """Call ``run``, report what it raises, and say how the process ends."""
-    never_fail_on_characters()
+    """Call ``run``, print what it raises, and return the exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # escape what a terminal or a pipe cannot encode
+            stream.reconfigure(errors="backslashreplace")
     try:
         returned = run()
         sys.stdout.flush()
     except (click.Abort, KeyboardInterrupt):
-        return _say("interrupted: the last index goes on answering", INTERRUPTED, session)
+        return _failed("interrupted: the last index stays in use", INTERRUPTED, session)
     except BrokenPipeError:
         return _reader_gone()
     except SystemExit as ended:  # click, where it meets a broken pipe itself
@@ -48,12 +51,11 @@ def run_to_exit_code(run: Callable[[], object], session: Session) -> int:
             traceback.print_exc()
         message, code = _described(error)
         label = click.style("error:", fg="red")
-        return _say(f"{label} {on_one_line(' '.join(message.split()))}", code, session)
+        return _failed(f"{label} {on_one_line(' '.join(message.split()))}", code, session)
     return _code(returned)
 
 
 def _described(error: Exception) -> tuple[str, int]:
-    """The message for an exception, and the exit code."""
     if isinstance(error, click.UsageError):
         place = f" (see '{error.ctx.command_path} --help')" if error.ctx else ""
         return f"{error.format_message().rstrip('.')}{place}", USAGE
@@ -69,18 +71,10 @@ def _described(error: Exception) -> tuple[str, int]:
     return f"{type(error).__name__}{said} ({hint})", BUG
 
 
-def never_fail_on_characters() -> None:
-    """Write what a terminal or a pipe cannot encode as an escape, instead of failing."""
-    for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(errors="backslashreplace")
-
-
 def open_closed_streams() -> None:
-    """Open the standard streams that whoever started us closed, such as a daemon, and lead them nowhere.
+    """Open standard streams that the parent process closed, such as a daemon, on the null device.
 
-    Otherwise the next file that is opened would have their number, and get what is meant for them.
+    Otherwise the next file that is opened gets their number, and what is written to them.
     """
     for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
         try:
@@ -95,14 +89,14 @@ def _code(returned: object) -> int:
     return returned if isinstance(returned, int) else OK
 
 
-def _say(message: str, code: int, session: Session) -> int:
+def _failed(message: str, code: int, session: Session) -> int:
     with suppress(OSError):
         click.echo(message, err=True, color=session.color)
     return code
 
 
 def _reader_gone() -> int:
-    """Whoever read the output has seen enough: that is no failure, and nothing more is written."""
+    """The reader closed the pipe, which is no failure: write nothing more."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return OK

@@ -1,4 +1,4 @@
-"""A group of commands that are imported when they are run, and the commands in it."""
+"""Commands, and a group that imports each when it runs."""
 
 from __future__ import annotations
 
@@ -18,47 +18,41 @@ from ragloom.hookspecs import CommandSpec
 __all__ = ["Command", "Group", "LazyGroup", "load"]
 
 
-def load(spec: CommandSpec) -> click.Command:
-    """Import a command.
+def load(target: str, kind: str) -> object:
+    """Import ``module:attribute``, a ``command`` or an ``evaluation``.
 
     Raises:
-        PluginError: It cannot be imported, or is none.
+        PluginError: It cannot be imported.
     """
-    from importlib import import_module
+    from pkgutil import resolve_name
 
-    module, _, attribute = spec.target.partition(":")
     try:
-        command = getattr(import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
-        message = f"the command {spec.target!r} cannot be loaded: {error}"
-        raise PluginError(message) from error
-    if not isinstance(command, click.Command):
-        message = f"{spec.target!r} is no click command"
-        raise PluginError(message)
-    return command
+        return resolve_name(target)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise PluginError(f"cannot load the {kind} {target!r}: {error}") from error
 
 
 class Command(click.Command):
-    """A command of ragloom's or of a plugin's, as ``@click.command(cls=Command)`` makes it.
+    """A command of ragloom or of a plugin, for ``@click.command(cls=Command)``.
 
-    The options that every command has, such as ``--workspace`` and ``--quiet``, may stand before its name
-    or after it; they are in ``ctx.obj``, a :class:`Session`, and no option of its own may be called as they
-    are. A :class:`~ragloom.RagloomError` that it raises is one line on stderr and exit code 1, a
+    The common options, such as ``--workspace`` and ``--quiet``, may stand before its name or after it;
+    ``ctx.obj``, a :class:`Session`, holds them, and no option of the command may have their names. A
+    :class:`~ragloom.RagloomError` that it raises is one line on stderr and exit code 1, a
     :class:`click.UsageError` exit code 2; a number that it returns is the exit code.
     """
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Its own parameters, then the options that every command has, then ``--help``."""
+        """Its own parameters, then the common options, then ``--help``."""
         params, own = super().get_params(ctx), len(self.params)
         return [*params[:own], *COMMON_OPTIONS, *params[own:]]
 
     def invoke(self, ctx: click.Context) -> object:
-        """Set up logging and colours as the options say, then run."""
+        """Set up logging and colours, then run."""
         ctx.ensure_object(Session).start(ctx)
         return super().invoke(ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The command's own options first, then those that every command has."""
+        """The command's own options, then the common ones."""
         own: list[tuple[str, str]] = []
         common: list[tuple[str, str]] = []
         for param in self.get_params(ctx):
@@ -73,17 +67,16 @@ class Command(click.Command):
 
 
 class Group(Command, click.Group):
-    """A group of such commands, as ``@click.group(cls=Group)`` makes it: its commands need no ``cls``.
+    """A group of such commands, for ``@click.group(cls=Group)``; its commands need no ``cls``.
 
-    Without a command it shows its help on stderr, with exit code 2; for a command that does not exist it
-    names the nearest.
+    Without a command it shows its help on stderr, with exit code 2; for an unknown one the nearest.
     """
 
     command_class: type[click.Command] | None = Command
     group_class: type[click.Group | type] | None = type
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """As click's, with the help on stderr where no command is named."""
+        """As click's, with the help on stderr where a command is missing."""
         if not args and self.no_args_is_help and not ctx.resilient_parsing:
             click.echo(ctx.get_help(), err=True)
             ctx.exit(USAGE)
@@ -92,13 +85,13 @@ class Group(Command, click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As click's, with the nearest command for one that does not exist."""
+        """As click's, with the nearest command for an unknown one."""
         name = args[0]
         if not name.startswith("-") and self.get_command(ctx, name) is None:
             names = self.list_commands(ctx)
-            hint = did_you_mean(name, names) or f"; there are: {', '.join(names)}"
+            hint = did_you_mean(name, names) or f" (available: {', '.join(names)})"
             if not ctx.resilient_parsing:
-                ctx.fail(f"no command is called {name!r}{hint}")
+                ctx.fail(f"unknown command {name!r}{hint}")
         return super().resolve_command(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -112,8 +105,7 @@ class LazyGroup(Group):
 
     Args:
         built_in: The commands by name, in the order of the help.
-        more: Commands of plugins. Called for a name that is not built in, and for the help of the
-            group; a built-in command never pays for it.
+        more: Finds the commands of plugins; called only for the help and for a name that is not built in.
     """
 
     def __init__(
@@ -128,17 +120,22 @@ class LazyGroup(Group):
         self._more = more
 
     def specs(self, ctx: click.Context) -> Mapping[str, CommandSpec]:
-        """Every command, those of plugins included; a plugin replaces no built-in command."""
+        """Built-in commands and those of plugins, which replace none."""
         return {**(self._more(ctx) if self._more else {}), **self._built_in}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names: built-in ones in the order of use, then those of plugins, sorted."""
+        """The names: built-in ones in their order, then those of plugins, sorted."""
         return [*self._built_in, *sorted(set(self.specs(ctx)) - set(self._built_in))]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import a command; plugins are asked only for a name that is not built in."""
+        """Import a command; None for an unknown name."""
         spec = self._built_in.get(cmd_name) or self.specs(ctx).get(cmd_name)
-        return None if spec is None else load(spec)
+        if spec is None:
+            return None
+        command = load(spec.target, "command")
+        if not isinstance(command, click.Command):
+            raise PluginError(f"{spec.target!r} is not a click command")
+        return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Names and summaries, without importing a command."""
@@ -154,7 +151,7 @@ class LazyGroup(Group):
         standalone_mode: bool = True,
         **extra: object,
     ) -> object:
-        """As click's; in its standalone mode every failure becomes a line and a code."""
+        """As click's; in standalone mode every failure becomes a line and an exit code."""
         session = cast("Session", extra.setdefault("obj", Session()))
         # click's signature differs between releases.
         main = cast("Callable[..., object]", super().main)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Mapping
+from functools import partial, wraps
 from math import isnan
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar, cast
 
@@ -17,26 +17,27 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from ragloom.plugin.registry import Kind
+    from ragloom.space import Space
     from ragloom.types import Condition
 
 __all__ = [
     "COMMON_OPTIONS",
     "SHARE",
+    "Spaces",
     "complete_spaces",
+    "component_options",
     "json_option",
-    "part_options",
     "query_options",
     "refresh_option",
-    "reranker_option",
-    "space_option",
+    "space_options",
 ]
 
 F = TypeVar("F", bound=Callable[..., object])
-Complete: TypeAlias = "Callable[[click.Context, click.Parameter, str], list[CompletionItem]]"
+Spaces: TypeAlias = "Callable[[], list[Space]]"
 
 
 def _into(attribute: str, value: object = None) -> Callable[..., None]:
-    """A callback that puts what was given into the session; before or after the command's name."""
+    """A callback that sets an attribute of the session, before or after the command's name."""
 
     def callback(ctx: click.Context, _param: click.Parameter, given: object) -> None:
         if given not in (None, False, 0):
@@ -52,7 +53,7 @@ COMMON_OPTIONS: Final = (
         metavar="DIR",
         type=click.Path(),
         callback=_into("folder"),
-        help="The folder that holds the files and their index; the current one by default.",
+        help="The folder of the files and their index; the current folder by default.",
     ),
     _common(
         ("--config",),
@@ -65,31 +66,31 @@ COMMON_OPTIONS: Final = (
         ("-v", "--verbose"),
         count=True,
         callback=_into("verbosity"),
-        help="Say what is going on; twice for everything.",
+        help="Log what happens; -vv logs everything.",
     ),
     _common(
         ("-q", "--quiet"),
         is_flag=True,
         callback=_into("verbosity", -1),
-        help="Nothing but errors on stderr, and no progress.",
+        help="Show only errors on stderr, and no progress.",
     ),
     _common(
         ("--no-color",),
         is_flag=True,
         callback=_into("colored", value=False),
-        help="No colours; NO_COLOR=1 in the environment does the same.",
+        help="Disable colours, as NO_COLOR=1 does.",
     ),
     _common(
         ("--trace-hooks",),
         is_flag=True,
         callback=_into("trace_hooks"),
-        help="Log every call of a plugin's hook.",
+        help="Log every hook call.",
     ),
     _common(
         ("--traceback",),
         is_flag=True,
         callback=_into("traceback"),
-        help="Show where an error came from.",
+        help="Show the traceback of an error.",
     ),
 )
 """The options of every command; they may stand before its name or after it."""
@@ -114,49 +115,99 @@ def json_option(command: F) -> F:
     return click.option("--json", "as_json", is_flag=True, help="Print stable JSON.")(command)
 
 
-def space_option(command: F) -> F:
-    """``--space NAME``."""
-    return click.option(
-        "-s",
-        "--space",
-        "space_name",
-        metavar="NAME",
-        shell_complete=complete_spaces,
-        help="The index to use, by its name in the settings or in 'ragloom status'.",
-    )(command)
+def component_options(*kinds: str) -> Callable[[F], F]:
+    """``--store NAME`` and so on; the command gets ``components``: the names by kind, None by default."""
+
+    def decorate(command: F) -> F:
+        @wraps(command)
+        def with_components(*args: object, **options: object) -> object:
+            components = {kind: options.pop(kind) for kind in kinds}
+            return command(*args, components=components, **options)
+
+        for kind in reversed(kinds):
+            what = _COMPONENTS[kind]
+            option = click.option(
+                f"--{kind}",
+                metavar="NAME",
+                shell_complete=partial(_complete_components, kind),
+                help=f"The {kind} to use, which {what}; by default the one in the settings.",
+            )
+            with_components = option(with_components)
+        return cast("F", with_components)
+
+    return decorate
 
 
-def part_options(command: F) -> F:
-    """``--chunker``, ``--embedder`` and ``--store``: other parts than the settings say."""
-    for part, verb in (
-        ("store", "keeps the chunks"),
-        ("embedder", "turns texts into vectors"),
-        ("chunker", "cuts the files"),
-    ):
-        command = click.option(
-            f"--{part}",
-            metavar="NAME",
-            shell_complete=_complete_parts(part),
-            help=f"The part that {verb}, instead of the one in the settings.",
-        )(command)
-    return command
+_COMPONENTS = {
+    "store": "keeps chunks and vectors",
+    "embedder": "turns texts into vectors",
+    "chunker": "splits documents",
+    "reranker": "reorders the best candidates ('none': leave their order)",
+}
 
 
-def reranker_option(command: F) -> F:
-    """``--reranker NAME``."""
-    return click.option(
-        "--reranker",
-        metavar="NAME",
-        shell_complete=_complete_parts("reranker"),
-        help="The part that reorders the best candidates; 'none' for their own order.",
-    )(command)
+def space_options(*components: str, paths: bool = False) -> Callable[[F], F]:
+    """``--space NAME``, an option for each kind of component and, if wanted, PATHs.
+
+    The command gets ``spaces``, which returns the spaces that are meant:
+    see :func:`ragloom.cli._spaces.choose_spaces`.
+    """
+
+    def decorate(command: F) -> F:
+        @wraps(command)
+        def with_spaces(
+            *args: object,
+            space_name: str | None,
+            components: Mapping[str, str | None],
+            paths: tuple[str, ...] = (),
+            **options: object,
+        ) -> object:
+            from ragloom.cli._spaces import choose_spaces
+
+            def spaces() -> list[Space]:
+                session = click.get_current_context().ensure_object(Session)
+                return choose_spaces(session.workspace(), space_name, paths, components)
+
+            return command(*args, spaces=spaces, **options)
+
+        options = [
+            component_options(*components),
+            click.option(
+                "-s",
+                "--space",
+                "space_name",
+                metavar="NAME",
+                shell_complete=complete_spaces,
+                help="The space to use: its name in the settings or in 'ragloom status'.",
+            ),
+        ]
+        if paths:
+            options.append(
+                click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path())
+            )
+        for option in options:
+            with_spaces = option(with_spaces)
+        return cast("F", with_spaces)
+
+    return decorate
 
 
 def query_options(command: F) -> F:
-    """How an index is asked: ``--top-k``, ``--min-relevance``, ``--mode`` and ``--where``."""
+    """QUERY, ``--top-k``, ``--min-relevance``, ``--mode`` and ``--where``, as one ``query``.
+
+    The command gets a :class:`ragloom.Query`.
+    """
+
+    @wraps(command)
+    def with_query(*args: object, query: str, **options: object) -> object:
+        from ragloom.retrieval.query import Query
+
+        choices = {name: options.pop(name) for name in ("top_k", "min_relevance", "mode", "where")}
+        return command(*args, query=Query(query, **choices), **options)  # type: ignore[arg-type]
+
     for option in reversed(_QUERY):
-        command = option(command)
-    return command
+        with_query = option(with_query)
+    return cast("F", with_query)
 
 
 def refresh_option(command: F) -> F:
@@ -164,7 +215,7 @@ def refresh_option(command: F) -> F:
     return click.option(
         "--refresh/--no-refresh",
         default=True,
-        help="Bring the index up to date first (the default), or ask it as it is.",
+        help="Bring the index up to date first (the default), or search it as it is.",
     )(command)
 
 
@@ -182,19 +233,24 @@ def _conditions(
 
 
 _QUERY = (
+    click.argument("query"),
     click.option(
-        "-k", "--top-k", metavar="N", type=click.IntRange(min=0), help="Maximum number of hits."
+        "-k",
+        "--top-k",
+        metavar="N",
+        type=click.IntRange(min=0),
+        help="Maximum number of hits; the setting 'top_k' by default.",
     ),
     click.option(
         "--min-relevance",
         metavar="SHARE",
         type=SHARE,
-        help="Leave out what is less relevant than this, 0 to 1.",
+        help="Minimum relevance of a hit, 0 to 1; the setting 'min_relevance' by default.",
     ),
     click.option(
         "--mode",
         type=click.Choice(MODES),
-        help="By meaning and words, by meaning alone, or by words alone.",
+        help="Search by meaning and words (hybrid, rrf), by meaning (dense) or by words (lexical).",
     ),
     click.option(
         "-w",
@@ -203,7 +259,7 @@ _QUERY = (
         multiple=True,
         callback=_conditions,
         help="Only files whose metadata passes: 'status=accepted', 'tags:logging', "
-        "'date<2025-01-01', 'path under docs/adr'. May be given more than once: all must pass.",
+        "'date<2025-01-01', 'path under docs/adr'. Repeatable: all conditions must pass.",
     ),
 )
 
@@ -218,24 +274,14 @@ def complete_spaces(
     return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 
-def _complete_parts(part: str) -> Complete:
-    kinds: dict[str, Kind] = {
-        "store": "stores",
-        "embedder": "embedders",
-        "chunker": "chunkers",
-        "reranker": "rerankers",
-    }
+def _complete_components(
+    kind: str, ctx: click.Context, _param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    from click.shell_completion import CompletionItem
 
-    def complete(
-        ctx: click.Context, _param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem]:
-        from click.shell_completion import CompletionItem
-
-        providers = ctx.ensure_object(Session).host().providers(kinds[part])
-        return [
-            CompletionItem(name, help=provider.summary)
-            for name, provider in providers.items()
-            if name.startswith(incomplete)
-        ]
-
-    return complete
+    providers = ctx.ensure_object(Session).host().providers(cast("Kind", f"{kind}s"))
+    return [
+        CompletionItem(name, help=provider.summary)
+        for name, provider in providers.items()
+        if name.startswith(incomplete)
+    ]

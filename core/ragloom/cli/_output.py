@@ -7,17 +7,25 @@ from collections.abc import Sequence
 
 import click
 
-from ragloom.cli._session import is_terminal, on_one_line, printable
+from ragloom.cli._session import Session, is_terminal, on_one_line, printable
 from ragloom.types import Json, SearchResult
 
-__all__ = ["print_json", "print_table", "print_text", "search_json", "size", "span_of_time"]
+__all__ = [
+    "print_json",
+    "print_result",
+    "print_table",
+    "print_text",
+    "search_json",
+    "size",
+    "span_of_time",
+]
 
 _KILO = 1024
-_NARROWEST = 12  # columns in which a cell that is folded can be read
+_NARROWEST = 12  # columns in which a folded cell is readable
 
 
 def print_json(value: Json) -> None:
-    """One value on one line, so that several make JSON Lines.
+    """Print one value on one line, so that several make JSON Lines.
 
     Raises:
         ValueError: A number in it is not finite.
@@ -28,10 +36,18 @@ def print_json(value: Json) -> None:
     click.echo(json.dumps(value, ensure_ascii=not unicode, allow_nan=False), color=True)
 
 
-def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A table as wide as the terminal; for a program a line a row, with tabs and no heading.
+def print_result(session: Session, value: Json, line: str, *, as_json: bool) -> None:
+    """Print ``value`` as JSON, or ``line`` unless ``--quiet`` is given."""
+    if as_json:
+        print_json(value)
+    elif not session.quiet:
+        click.echo(line)
 
-    On a terminal that is too narrow for it, each row is a block of lines, one a cell.
+
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table on a terminal; elsewhere a line for each row, with tabs and no heading.
+
+    Where the terminal is too narrow, each row is a block of lines, one for each cell.
     """
     if not is_terminal():
         for row in rows:
@@ -64,7 +80,7 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 def print_text(text: str, *, nl: bool = True) -> None:
-    """A text as it is; for a person at a terminal with control characters made visible."""
+    """Print a text; on a terminal with control characters made visible."""
     click.echo(printable(text) if is_terminal() else text, nl=nl)
 
 
@@ -81,7 +97,7 @@ def search_json(result: SearchResult) -> Json:
 
 
 def size(count: int) -> str:
-    """Bytes as people say it, such as ``3.4 MB``."""
+    """Bytes in the largest unit that fits, such as ``3.4 MB``."""
     number = float(count)
     for unit in ("B", "kB", "MB"):
         if number < _KILO:

@@ -1,4 +1,4 @@
-"""Hits as people read them: passages with line numbers, and the query's words marked."""
+"""Hits for a terminal: passages with line numbers, and the query's words highlighted."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import re
 import textwrap
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Mark", "line_of", "lines_of", "marker", "shown_path"]
 
 Mark = Callable[[str], str]
-"""Gives a text back with the words that matter marked."""
+"""Returns a text with the query's words highlighted."""
 
 _ROWS = 8  # of a passage on a terminal
 _WORD = re.compile(r"\w+")
@@ -29,7 +31,7 @@ _LIKELY, _MAYBE = 0.7, 0.4  # relevance: shown green, shown yellow
 
 
 def shown_path(uri: str, root: Path) -> str:
-    """The file as a program started here opens it: relative to the current folder."""
+    """The path of a file, relative to the current folder."""
     path = root / uri
     try:
         return os.path.relpath(path)
@@ -38,7 +40,7 @@ def shown_path(uri: str, root: Path) -> str:
 
 
 def line_of(hit: Hit, path: str) -> str:
-    """A hit on one line, which begins as grep's and compilers' do, so that editors can jump."""
+    """A hit on one line that begins with ``path:line:``, as grep's do, so that editors can jump."""
     chunk = hit.chunk
     headings = " > ".join(chunk.headings)
     said = " ".join([*([f"{headings}:"] if headings else []), *chunk.text.split()])
@@ -57,14 +59,13 @@ def lines_of(hit: Hit, path: str, mark: Mark, *, width: int, scores: bool) -> It
     if chunk.headings:
         yield click.style(f"      {on_one_line(' > '.join(chunk.headings))}", fg="cyan")
     if scores:
-        parts = {"score": hit.score, "cosine": hit.cosine, "words": hit.lexical}
-        given = (f"{name} {value:.3f}" for name, value in parts.items() if value is not None)
+        named = {"score": hit.score, "cosine": hit.cosine, "words": hit.lexical}
+        given = (f"{name} {value:.3f}" for name, value in named.items() if value is not None)
         yield click.style(f"      {', '.join(given)}", dim=True)
     yield from _passage(chunk.text, chunk.lines.start, mark, width=width)
 
 
 def _passage(text: str, first: int, mark: Mark, *, width: int) -> Iterator[str]:
-    """The first rows of a passage, each line of the file with its number."""
     lines = re.split(r"\r\n|\r|\n", text.rstrip())
     digits = max(4, len(str(first + len(lines))))
     room = max(width - digits - 4, 20)
@@ -95,40 +96,35 @@ def _wrap(line: str, width: int) -> list[str]:
 
 
 def marker(terms: Iterable[str], stems: Callable[[str], Sequence[str]]) -> Mark:
-    """Marks the words that have a stem in common with the query.
+    """Highlights the words that share a stem with the query.
 
     Args:
-        terms: The stems that the query asks for.
-        stems: The stems of a word, as the index has them.
+        terms: The stems of the query.
+        stems: Returns the stems of a word.
     """
     wanted = frozenset(terms)
 
     def mark_word(word: str) -> str:
         found = stems(word)
         if found and found[0] in wanted:
-            return click.style(word, bold=True, fg="red")
+            return _styled(word)
         if wanted.isdisjoint(found):
             return word
-        # Part of an identifier, or a pair of characters where no spaces part words.
+        # A word within an identifier, or two characters of a script without spaces.
         folded = word.casefold()
         if len(folded) != len(word):
-            return click.style(word, bold=True, fg="red")
+            return _styled(word)
         inside = [False] * len(word)
         for term in analyze(word):
             at = folded.find(term)
             if at >= 0 and not wanted.isdisjoint(stems(term)[:1]):
                 inside[at : at + len(term)] = [True] * len(term)
-        return _styled(word, inside)
+        runs = groupby(zip(inside, word, strict=True), key=itemgetter(0))
+        texts = ((marked, "".join(char for _, char in run)) for marked, run in runs)
+        return "".join(_styled(text) if marked else text for marked, text in texts)
 
     return lambda text: _WORD.sub(lambda found: mark_word(found[0]), text)
 
 
-def _styled(word: str, inside: Sequence[bool]) -> str:
-    parts: list[str] = []
-    start = 0
-    for at in range(1, len(word) + 1):
-        if at == len(word) or inside[at] != inside[start]:
-            part = word[start:at]
-            parts.append(click.style(part, bold=True, fg="red") if inside[start] else part)
-            start = at
-    return "".join(parts)
+def _styled(text: str) -> str:
+    return click.style(text, bold=True, fg="red")

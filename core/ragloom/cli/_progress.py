@@ -1,4 +1,4 @@
-"""How far an index run is, on stderr: a bar on a terminal, a line now and then elsewhere."""
+"""Progress on stderr: a bar on a terminal, a line every ten seconds elsewhere."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 __all__ = ["progress"]
 
-_PATIENCE = 1.0  # seconds before anything is shown: most runs are over by then
+_PATIENCE = 1.0  # seconds before the bar is shown: most runs end sooner
 _LINE_EVERY = 10.0  # seconds between lines where there is no terminal
 _STAGES = {"files": "reading files", "chunks": "embedding chunks", "store": "writing chunks"}
 
 
 @contextmanager
 def progress(session: Session, title: str) -> Iterator[_Meter]:
-    """What to give to :meth:`~ragloom.Space.index` as ``progress``, while the block runs.
+    """A context manager that returns the argument ``progress`` of :meth:`~ragloom.Space.index`.
 
-    On a terminal stderr shows a bar a stage once a second has gone by; elsewhere a line every ten seconds.
+    On a terminal, stderr shows a bar for each stage after a second; elsewhere a line every ten seconds.
     """
     if session.quiet:
         meter = _Meter()
@@ -44,10 +44,10 @@ class _Meter:
     """Shows nothing."""
 
     def __call__(self, stage: str, done: int, total: int) -> None:
-        """Take note of how far a stage is."""
+        """Update a stage."""
 
     def stop(self) -> None:
-        """The run is over."""
+        """Hide the progress."""
 
 
 class _Lines(_Meter):
@@ -73,7 +73,7 @@ class _Lines(_Meter):
 
 
 class _Bar(_Meter):
-    """A bar for every stage, once the run has taken longer than a second."""
+    """A bar for each stage, after a second."""
 
     def __init__(self, title: str, *, colored: bool) -> None:
         self._title = title
@@ -83,7 +83,7 @@ class _Bar(_Meter):
         self._latest: tuple[str, int, int] | None = None
         self._over = False
         self._lock = threading.Lock()
-        # A timer, as a stage may take seconds between two calls.
+        # A timer, as a stage may take seconds between two updates.
         self._timer = threading.Timer(_PATIENCE, self._show)
         self._timer.daemon = True
         self._timer.start()
@@ -109,7 +109,7 @@ class _Bar(_Meter):
                 self._update(bar)
 
     def _update(self, bar: Progress) -> None:
-        if self._latest is None:  # a run may wait for another one before its first step
+        if self._latest is None:  # the run waits for another one
             return
         bar.start()  # once
         stage, done, total = self._latest

@@ -1,12 +1,15 @@
-"""Bringing a space up to date, with progress, and saying what was odd."""
+"""Bring spaces up to date: progress, warnings and reports."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ragloom.cli._output import print_result
 from ragloom.cli._progress import progress
 from ragloom.cli._session import Session
 from ragloom.config.spelling import counted
+from ragloom.errors import RagloomError, StoreLockedError
 
 if TYPE_CHECKING:
     from ragloom.config.settings import SpaceSettings
@@ -14,52 +17,100 @@ if TYPE_CHECKING:
     from ragloom.space import Space
     from ragloom.types import Json
 
-__all__ = ["failures", "refresh", "report_json", "summary"]
+__all__ = ["bring_up_to_date", "refresh", "show_report"]
 
-_NAMED = 20  # warnings that are shown without --verbose
+_WARNINGS = 20  # that are shown without --verbose
+_PATIENCE = 2.0  # seconds that a search waits for another run before it searches the last index
 
 
 def refresh(
     session: Session, space: Space, *, full: bool = False, timeout: float | None = None
 ) -> IndexReport:
-    """Index ``space``, with a progress bar where a person waits."""
+    """Index ``space``, with a progress bar on a terminal."""
     from ragloom.indexing.indexer import LOCK_TIMEOUT
 
     if space.record is not None:
-        _say_what_differs(session, space, space.record.usual())
+        _note_changes(session, space, space.record.usual())
     seconds = LOCK_TIMEOUT if timeout is None else timeout
     with progress(session, space.name) as meter:
         return space.index(full=full, progress=meter, timeout=seconds)
 
 
-def _say_what_differs(session: Session, space: Space, kept: SpaceSettings) -> None:
-    """Say what another store or model than before means, and whether it stays."""
+def bring_up_to_date(session: Session, spaces: Sequence[Space]) -> None:
+    """Index what changed; an index that is locked or cannot be written is searched as it is.
+
+    Raises:
+        RagloomError: The only space fails.
+        OSError: A space that has no index cannot be written.
+    """
+    for space in spaces:
+        indexed = space.generation > 0
+        try:
+            report = refresh(session, space, timeout=_PATIENCE if indexed else None)
+        except (RagloomError, OSError) as error:
+            if indexed and isinstance(error, StoreLockedError | OSError):
+                why = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else error
+                session.warn(f"{why}; searching the last index")
+            elif isinstance(error, RagloomError) and len(spaces) > 1:
+                session.warn(f"{space.name}: not up to date: {error}")
+            else:
+                raise
+            continue
+        if report.added or report.updated or report.removed:
+            session.note(f"indexed {_summary(report)}", dim=True)
+        if report.failed:
+            failed = counted(len(report.failed), "file")
+            session.warn(f"{failed} not indexed; 'ragloom index' shows why")
+
+
+def show_report(session: Session, report: IndexReport, *, as_json: bool) -> None:
+    """Print what a run did, after :func:`failures`."""
+    failures(session, report)
+    print_result(session, report_json(report), _summary(report), as_json=as_json)
+
+
+def failures(session: Session, report: IndexReport) -> None:
+    """Name on stderr the files that a run could not index, and show its warnings."""
+    for failed in report.failed:
+        session.warn(f"{failed.path}: not indexed: {failed.error}")
+    shown = report.warnings if session.verbosity > 0 else report.warnings[:_WARNINGS]
+    for warning in shown:
+        session.warn(warning)
+    if len(shown) < len(report.warnings):
+        session.warn(f"and {len(report.warnings) - len(shown)} more: --verbose shows them")
+    if report.truncated:
+        chunks = counted(report.truncated, "chunk")
+        session.warn(f"{report.space}: the model read only the beginning of {chunks}")
+    if report.failed:
+        session.warn(f"{counted(len(report.failed), 'file')} not indexed")
+
+
+def _note_changes(session: Session, space: Space, kept: SpaceSettings) -> None:
+    """Name components that differ from those of the last run, and what follows."""
     from ragloom.indexing.space_record import RECORD_NAME, RECORDED
     from ragloom.snapshot import last_meta
 
     for kind in RECORDED:
-        part, usual = getattr(space.settings, kind), getattr(kept, kind)
-        if part.name == usual.name:
+        component, usual = getattr(space.settings, kind), getattr(kept, kind)
+        if component.name == usual.name:
             continue
-        # First of all, whether there is such a component.
-        getattr(space, "chunkers" if kind == "chunker" else kind)
+        getattr(space, "chunkers" if kind == "chunker" else kind)  # raises where it is unknown
         if (place := usual.places.get("", "")) and not place.endswith(RECORD_NAME):
-            session.note(f"--{kind} {part.name} is for this run only: {place} says {usual.name!r}")
+            session.note(
+                f"--{kind} {component.name} applies to this run only: {place} says {usual.name!r}"
+            )
         else:
-            session.note(f"{space.name}: the {kind} is {part.name!r} from now on")
-    made = last_meta(space.directory)
-    if made is not None and made.embedder != space.embedder.fingerprint:
-        name = space.settings.embedder.name
-        session.note(f"{space.name}: made with another embedder before; {name!r} embeds all again")
-    elif made is not None and made.store != space.store.fingerprint:
-        name = space.settings.store.name
-        session.note(
-            f"{space.name}: kept in another store before; {name!r} is filled from the index"
-        )
+            session.note(f"{space.name}: the {kind} is {component.name!r} from now on")
+    if (last := last_meta(space.directory)) is None:
+        return
+    embedder, store = space.settings.embedder.name, space.settings.store.name
+    if last.embedder != space.embedder.fingerprint:
+        session.note(f"{space.name}: embedder changed: re-embedding everything with {embedder!r}")
+    elif last.store != space.store.fingerprint:
+        session.note(f"{space.name}: store changed: copying all chunks from the index to {store!r}")
 
 
-def summary(report: IndexReport) -> str:
-    """One line on what a run did."""
+def _summary(report: IndexReport) -> str:
     changes = [
         f"{len(names)} {what}"
         for names, what in (
@@ -100,19 +151,3 @@ def report_json(report: IndexReport) -> dict[str, Json]:
         "seconds": round(report.seconds, 3),
         "generation": report.generation,
     }
-
-
-def failures(session: Session, report: IndexReport) -> None:
-    """Name on stderr every file that failed, and what was odd about others."""
-    for failed in report.failed:
-        session.warn(f"{failed.path}: not indexed: {failed.error}")
-    shown = report.warnings if session.verbosity > 0 else report.warnings[:_NAMED]
-    for warning in shown:
-        session.warn(warning)
-    if len(shown) < len(report.warnings):
-        session.warn(f"and {len(report.warnings) - len(shown)} more: --verbose shows them")
-    if report.truncated:
-        cut = counted(report.truncated, "chunk")
-        session.warn(f"{report.space}: the model read only the beginning of {cut}")
-    if report.failed:
-        session.warn(f"{counted(len(report.failed), 'file')} could not be indexed")

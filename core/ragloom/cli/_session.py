@@ -1,4 +1,4 @@
-"""What the options that every command has were set to, and what is made from them."""
+"""The common options of one run, and what is made from them."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ _COLORS = {"warning": "yellow", "error": "red"}
 
 @dataclass(slots=True, kw_only=True)
 class Session:
-    """One run of the program: what a command finds in ``ctx.obj``.
+    """One run of the program: ``ctx.obj`` of a command.
 
     Attributes:
         folder: The workspace.
-        config: The settings file, if one was named.
-        verbosity: -1 for errors only, 0, 1 for what is going on, 2 for everything.
-        colored: Whether colours are welcome where a terminal shows them.
-        traceback: Whether an error shows where it came from.
+        config: The settings file, if one is given.
+        verbosity: -1 for errors only, 0, 1 for the log, 2 for all of it.
+        colored: Whether a terminal shows colours.
+        traceback: Whether an error shows its traceback.
         trace_hooks: Whether every hook call is logged.
-        plugins: The host; discovered when it is first asked for.
+        plugins: The host; found on first use.
     """
 
     folder: str = "."
@@ -43,17 +43,17 @@ class Session:
 
     @property
     def quiet(self) -> bool:
-        """Whether only errors are wanted on stderr."""
+        """Whether stderr shows only errors."""
         return self.verbosity < 0
 
     @property
     def color(self) -> bool | None:
-        """For :func:`click.echo`: False for never, None for wherever a terminal is."""
+        """For :func:`click.echo`: False for never, None for on a terminal."""
         dumb = os.environ.get("TERM") == "dumb"
         return None if self.colored and not os.environ.get("NO_COLOR") and not dumb else False
 
     def start(self, context: click.Context) -> None:
-        """Set up colours and the log, once every option is known."""
+        """Set up colours and the log."""
         context.color = self.color
         handler = _StderrHandler(self)
         level = {-1: logging.ERROR, 0: logging.WARNING, 1: logging.INFO}
@@ -63,20 +63,17 @@ class Session:
         logging.getLogger("ragloom.hooks").setLevel(
             logging.INFO if self.trace_hooks else logging.WARNING
         )
-        if not isinstance(context.command, click.Group):
-            self._warn_of_variables()
-
-    def _warn_of_variables(self) -> None:
-        """Name the variables that look like settings and are none."""
+        if isinstance(context.command, click.Group):
+            return
         from ragloom.cli._variables import misspelt_variables
 
-        if misspelt_variables(os.environ):  # a plugin may know them: it takes time to ask
+        if misspelt_variables(os.environ):  # loads plugins, which may know them, only then
             names = [*self.host().sections(), *(one.name for one in self.host().plugins())]
             for variable, meant in misspelt_variables(os.environ, names).items():
-                self.warn(f"{variable} is no setting and is ignored; did you mean {meant}?")
+                self.warn(f"unknown variable {variable} ignored; did you mean {meant}?")
 
     def host(self) -> PluginHost:
-        """The plugins; found once. One that fails is a warning."""
+        """The plugins, found once; one that fails is a warning."""
         if self.plugins is None:
             from ragloom.plugin.host import PluginHost
 
@@ -84,7 +81,7 @@ class Session:
         return self.plugins
 
     def workspace(self) -> Workspace:
-        """The workspace that the options name.
+        """Open the workspace.
 
         Raises:
             ConfigError: The folder does not exist, or a setting is wrong.
@@ -94,13 +91,13 @@ class Session:
         return Workspace.open(self.folder, config=self.config, host=self.host())
 
     def note(self, message: str, *, dim: bool = False) -> None:
-        """Say something on stderr that is neither a result nor a warning."""
+        """Print a note on stderr, unless ``quiet``."""
         if not self.quiet:
-            styled = click.style(on_one_line(message), dim=True) if dim else on_one_line(message)
-            click.echo(styled, err=True, color=self.color)
+            text = on_one_line(message)
+            click.echo(click.style(text, dim=True) if dim else text, err=True, color=self.color)
 
     def warn(self, message: str) -> None:
-        """Warn on stderr."""
+        """Print a warning on stderr, unless ``quiet``."""
         if not self.quiet:
             self._labelled("warning", message)
 
@@ -110,7 +107,7 @@ class Session:
 
 
 class _StderrHandler(logging.Handler):
-    """Writes ``warning: …`` to what stderr is at the time: above a progress bar, if any."""
+    """Writes ``warning: …`` to the current stderr: above a progress bar, if any."""
 
     def __init__(self, session: Session) -> None:
         super().__init__()
@@ -125,12 +122,12 @@ class _StderrHandler(logging.Handler):
 
 
 def printable(text: str) -> str:
-    """``text`` with control characters made visible: retrieved text must not steer a terminal."""
+    """``text`` with control characters made visible, so that it cannot steer a terminal."""
     return text.translate(_VISIBLE)
 
 
 def on_one_line(text: str) -> str:
-    """The same, and its line breaks and tabs, too: for paths, messages and lines of a result."""
+    """The same with line breaks and tabs, too: for paths, messages and lines of a result."""
     return text.translate(_VISIBLE | _BREAKS)
 
 
@@ -142,5 +139,5 @@ _BREAKS = {ord(char): chr(0x2400 + ord(char)) for char in "\n\t"}
 
 
 def is_terminal() -> bool:
-    """Whether results are read by a person at a terminal, and not by a program."""
+    """Whether stdout is a terminal, and not a pipe or a file."""
     return sys.stdout.isatty()

@@ -1,4 +1,4 @@
-"""Variables that look like settings and are none."""
+"""Misspelt variables."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _ALIKE = 0.75  # of a variable and a setting: 'TOPK' and 'TOP_K' are 0.89, 'TOKE
 def misspelt_variables(
     environment: Mapping[str, str], known: Collection[str] = ()
 ) -> Mapping[str, str]:
-    """Variables that no setting has, and the one that each is likely to mean; both with ``RAGLOOM_``.
+    """Variables of no setting, and the one that each is likely to mean; both with ``RAGLOOM_``.
 
-    Those that resemble no setting are taken for a plugin's, as are those that begin with its name.
+    Those that resemble no setting, or begin with a plugin's name, count as a plugin's.
 
     Args:
         environment: The variables.
@@ -27,17 +27,17 @@ def misspelt_variables(
     """
     owners = {name.upper() for name in known}
     legal = [one.name.upper() for one in fields(SpaceSettings)]
-    parts = [part.upper() for part in COMPONENTS]
+    kinds = [kind.upper() for kind in COMPONENTS]
     found: dict[str, str] = {}
     for variable in sorted(environment):
         name = variable.removeprefix(ENVIRONMENT)
         head, _, option = name.partition("_")
-        if name == variable or name in legal or head in {*parts, *owners}:
+        if name == variable or name in legal or head in {*kinds, *owners}:
             continue
-        # Of two words the first may be a part, and the second is then its option.
+        # Of two words the first may be a component, and the second its option.
         meant = nearest(name, [*legal, "DISABLED_PLUGINS"], cutoff=_ALIKE)
-        if option and (part := nearest(head, parts, cutoff=_ALIKE)):
-            meant = f"{part}_{option}"
+        if option and (kind := nearest(head, kinds, cutoff=_ALIKE)):
+            meant = f"{kind}_{option}"
         if meant and meant != name:
             found[variable] = ENVIRONMENT + meant
     return found

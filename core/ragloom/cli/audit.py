@@ -14,13 +14,10 @@ from ragloom.cli import Command, Session, json_option, print_json, print_table
 if TYPE_CHECKING:
     from ragloom.types import Json
 
-__all__ = ["command"]
-
 
 @click.command(
     "audit",
     cls=Command,
-    short_help="Read the log of retrievals and index runs.",
     epilog="""\b
 Examples:
   ragloom audit
@@ -35,24 +32,28 @@ Examples:
     type=click.IntRange(min=0),
     default=20,
     show_default=True,
-    help="Maximum number of lines, the latest; 0 for all.",
+    help="Maximum number of entries, the latest; 0 for all.",
 )
-@click.option("-s", "--space", "space_name", metavar="NAME", help="Only those of this index.")
+@click.option("-s", "--space", "space_name", metavar="NAME", help="Only entries of this space.")
 @click.option(
     "--operation",
     "operations",
     type=click.Choice(("search", "context", "index", "repair", "verify")),
     multiple=True,
-    help="Only such operations. May be given more than once.",
+    help="Only entries of this operation. Repeatable.",
 )
-@click.option("--query", "words", metavar="TEXT", help="Only queries that contain this text.")
-@click.option("--path", "path", metavar="TEXT", help="Only those that found such a path.")
-@click.option("--empty", is_flag=True, help="Only those that found nothing.")
+@click.option(
+    "--query", "words", metavar="TEXT", help="Only entries whose query contains this text."
+)
+@click.option(
+    "--path", "path", metavar="TEXT", help="Only entries with a hit whose path contains this text."
+)
+@click.option("--empty", is_flag=True, help="Only searches without a hit.")
 @click.option(
     "--since",
     metavar="TIME",
     type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"]),
-    help="Only those since this day or time, in UTC.",
+    help="Only entries since this day or time, in UTC.",
 )
 @json_option
 @click.pass_obj
@@ -68,10 +69,10 @@ def command(
     since: datetime | None,
     as_json: bool,
 ) -> None:
-    """Read the log of retrievals and index runs, oldest first: when, what, where and the result.
+    """Show the audit log of searches, contexts, index, repair and verify runs, oldest first.
 
-    With --json, every line is one object. The setting 'audit' says where the log is, how long it
-    grows, and whether queries are written into it. Index runs that changed nothing are not in it.
+    With --json, each line is one object. The setting 'audit' holds the path of the log, its
+    maximum size, and whether it contains queries. It has no index runs that changed nothing.
     """
     from ragloom.audit import log_of, read_log
 
@@ -100,30 +101,26 @@ def command(
         [_row(one) for one in records],
     )
     if not records:
-        off = "" if settings.enabled else "; the log is switched off by 'audit: {enabled: false}'"
-        session.note(f"no such line in {settings.path}{off}")
+        off = "" if settings.enabled else "; 'audit: {enabled: false}' disables the log"
+        session.note(f"no matching entry in {settings.path}{off}")
 
 
 def _row(record: Mapping[str, Json]) -> Sequence[str]:
-    paths = list(dict.fromkeys(_paths(record)))
-    query = _text(record, "query") or _text(record, "query_sha256")[:12]
-    tokens = record.get("tokens")
+    paths, tokens = _paths(record), record.get("tokens")
+    figures = record.get("report")
+    changes = figures.items() if isinstance(figures, Mapping) else ()
     return (
         _text(record, "time")[:19],
         _text(record, "operation"),
         _text(record, "space"),
-        query,
-        str(len(_paths(record))) if "hits" in record else "",
+        _text(record, "query") or _text(record, "query_sha256")[:12],
+        str(len(paths)) if "hits" in record else "",
         "" if tokens is None else str(tokens),
         str(record.get("milliseconds", "")),
-        ", ".join(paths) or _text(record, "reason") or _figures(record),
+        ", ".join(dict.fromkeys(paths))
+        or _text(record, "reason")
+        or ", ".join(f"{value} {name}" for name, value in changes if value),
     )
-
-
-def _figures(record: Mapping[str, Json]) -> str:
-    report = record.get("report")
-    found = report.items() if isinstance(report, Mapping) else ()
-    return ", ".join(f"{value} {name}" for name, value in found if value)
 
 
 def _text(record: Mapping[str, Json], key: str) -> str:
@@ -133,6 +130,5 @@ def _text(record: Mapping[str, Json], key: str) -> str:
 
 def _paths(record: Mapping[str, Json]) -> list[str]:
     hits = record.get("hits")
-    if not isinstance(hits, list):
-        return []
-    return [_text(hit, "path") for hit in hits if isinstance(hit, dict)]
+    found = hits if isinstance(hits, list) else ()
+    return [_text(hit, "path") for hit in found if isinstance(hit, dict)]

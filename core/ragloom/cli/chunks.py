@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from ragloom.cli import Command, Session, json_option, on_one_line, print_json, print_text
-from ragloom.cli._options import part_options
+from ragloom.cli._options import component_options
 from ragloom.config.spelling import counted
 
 if TYPE_CHECKING:
     from ragloom.types import Chunk, Document, Json
 
-__all__ = ["command"]
-
 
 @click.command(
     "chunks",
     cls=Command,
-    short_help="Show how files are cut.",
     epilog="""\b
 Examples:
   ragloom chunks README.md
@@ -30,36 +28,30 @@ Examples:
 @click.argument(
     "files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path)
 )
-@click.option("--documents", is_flag=True, help="Show what the loader made of each file instead.")
-@part_options
+@click.option(
+    "--documents", is_flag=True, help="Show the document that the loader returns instead."
+)
+@component_options("store", "embedder", "chunker")
 @json_option
-@click.pass_context
+@click.pass_obj
 def command(
-    context: click.Context,
+    session: Session,
     *,
     files: tuple[Path, ...],
     documents: bool,
-    store: str | None,
-    embedder: str | None,
-    chunker: str | None,
+    components: Mapping[str, str | None],
     as_json: bool,
 ) -> None:
-    """Show how FILES are cut into chunks; nothing is indexed.
+    """Show the chunks of FILES, without indexing them.
 
-    With --json a line for each chunk: path, span, lines, bytes, headings, tokens, text.
+    With --json each chunk is one line: path, span, lines, bytes, headings, tokens, text.
     """
-    from ragloom.cli._spaces import with_parts
+    from ragloom.cli._spaces import with_components
 
-    session: Session = context.obj
-    workspace = session.workspace()
-    space = with_parts(workspace.space_for(files), store=store, embedder=embedder, chunker=chunker)
+    space = with_components(session.workspace().space_for(files), components)
     for document, chunks in space.chunks(files):
-        if documents:
-            shown: list[Json] = [_document(document)]
-        else:
-            shown = [_chunk(chunk) for chunk in chunks]
         if as_json:
-            for value in shown:
+            for value in [_document(document)] if documents else map(_chunk, chunks):
                 print_json(value)
         elif documents:
             print_text(document.text, nl=not document.text.endswith("\n"))

@@ -6,16 +6,10 @@ import click
 
 from ragloom.cli import Command
 
-__all__ = ["command"]
-
-_PROGRAM = "ragloom"
-_VARIABLE = "_RAGLOOM_COMPLETE"
-
 
 @click.command(
     "completion",
     cls=Command,
-    short_help="Print the script that completes commands in a shell.",
     epilog="""\b
 Examples:
   eval "$(ragloom completion bash)"       in ~/.bashrc
@@ -25,9 +19,9 @@ Examples:
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def command(context: click.Context, shell: str) -> None:
-    """Print the script that completes commands, options, spaces and parts in a shell."""
+    """Print the script that completes commands, options, spaces and components in a shell."""
     from click.shell_completion import BashComplete, FishComplete, ZshComplete
 
     kinds = {"bash": BashComplete, "zsh": ZshComplete, "fish": FishComplete}
     group = context.find_root().command
-    click.echo(kinds[shell](group, {}, _PROGRAM, _VARIABLE).source())
+    click.echo(kinds[shell](group, {}, "ragloom", "_RAGLOOM_COMPLETE").source())

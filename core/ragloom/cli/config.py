@@ -20,15 +20,12 @@ if TYPE_CHECKING:
     from ragloom.config.settings import Settings, SpaceSettings
     from ragloom.types import Json
 
-__all__ = ["command"]
-
 _PASSWORD = re.compile(r"(\w://[^/@:\s]*:)[^/@\s]*@")  # of a database's URL
 
 
 @click.command(
     "config",
     cls=Command,
-    short_help="Show every setting and where its value came from.",
     epilog="""\b
 Examples:
   ragloom config
@@ -38,10 +35,10 @@ Examples:
 @json_option
 @click.pass_obj
 def command(session: Session, *, as_json: bool) -> None:
-    """Show every effective setting and where its value came from.
+    """Show every effective setting and its origin.
 
-    A setting comes from an option of a command, from a variable such as RAGLOOM_TOP_K, from
-    ragloom.yaml, or is the default: the first of these that says anything counts.
+    Options of a command override variables such as RAGLOOM_TOP_K, which override ragloom.yaml,
+    which overrides the defaults.
     """
     from ragloom.config.settings import load_settings
 
@@ -75,21 +72,13 @@ def _values(settings: Settings) -> Iterator[tuple[str, Json, str]]:
 
 
 def _of(space: SpaceSettings, settings: Settings, prefix: str) -> Iterator[tuple[str, Json, str]]:
-    for known in fields(space):
-        yield (
-            f"{prefix}{known.name}",
-            _plain(getattr(space, known.name)),
-            _origin(settings, prefix, known.name),
-        )
-
-
-def _origin(settings: Settings, prefix: str, key: str) -> str:
-    """Where a value came from: a variable is above the file, a space above what holds for all."""
-    found = [settings.origin(f"{key}.options")] if f"{key}.options" in settings.origins else []
-    general = settings.origin(key)
-    own = settings.origins.get(prefix + key)
-    named = general if own is None or general.startswith("RAGLOOM_") else own
-    return ", ".join([named, *found])
+    for key in (known.name for known in fields(space)):
+        origin = settings.origin(key)
+        if not origin.startswith("RAGLOOM_"):  # a variable overrides the file, a space the defaults
+            origin = settings.origins.get(prefix + key, origin)
+        if options := settings.origins.get(f"{key}.options"):
+            origin += f", {options}"
+        yield prefix + key, _plain(getattr(space, key)), origin
 
 
 def _plain(value: object) -> Json:
@@ -98,7 +87,7 @@ def _plain(value: object) -> Json:
     if isinstance(value, Component):
         return {"name": value.name, **value.options} if value.options else value.name
     if isinstance(value, Mapping):
-        return {key: _plain(part) for key, part in value.items()}
+        return {key: _plain(item) for key, item in value.items()}
     if is_dataclass(value):
         return {known.name: _plain(getattr(value, known.name)) for known in fields(value)}
     if isinstance(value, tuple):

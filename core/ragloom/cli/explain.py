@@ -7,61 +7,56 @@ from typing import TYPE_CHECKING
 import click
 
 from ragloom.cli import Command, Session, json_option, print_json, print_table
-from ragloom.cli._options import query_options, space_option
+from ragloom.cli._options import Spaces, query_options, space_options
 
 if TYPE_CHECKING:
     from ragloom.explain import HitExplanation
-    from ragloom.types import Condition, Json, Mode
+    from ragloom.retrieval.query import Query
+    from ragloom.types import Json
 
-__all__ = ["command"]
+_COLUMNS = ["passage", "rank", "by meaning", "by words", "relevance", "cosine", "words", "verdict"]
 
 
 @click.command(
     "explain",
     cls=Command,
-    short_help="Show why a passage is found, or why it is not.",
     epilog="""\b
 Examples:
   ragloom explain "How do I log errors?"
   ragloom explain "How do I log errors?" --expect docs/logging.md
   ragloom explain "How do I log errors?" --max-tokens 800""",
 )
-@click.argument("query")
-@click.option("--expect", metavar="PATH", help="A file that should have been found.")
 @query_options
+@click.option("--expect", metavar="PATH", help="A file that should be found.")
 @click.option(
     "--max-tokens",
     metavar="N",
     type=click.IntRange(min=1),
-    help="Explain 'ragloom context' with this budget: what it has no room for is cut.",
+    help="Explain 'ragloom context' with this budget: hits that do not fit are omitted.",
 )
-@space_option
+@space_options()
 @json_option
 @click.pass_obj
 def command(
     session: Session,
     *,
-    query: str,
+    query: Query,
     expect: str | None,
-    top_k: int | None,
-    min_relevance: float | None,
-    mode: Mode | None,
-    where: tuple[Condition, ...],
     max_tokens: int | None,
-    space_name: str | None,
+    spaces: Spaces,
     as_json: bool,
 ) -> None:
-    """Show what speaks for each hit of QUERY, and what keeps others away.
+    """Explain the hits of QUERY: ranks, relevance, evidence, and whether each is shown.
 
-    Each line gives the place in the order, by meaning and by words, the relevance, and the
-    verdict. The index is asked as it is.
+    Each line has the fused rank, the rank by meaning and by words, the relevance, and the verdict.
+    The index is not brought up to date.
     """
-    from ragloom.cli._spaces import choose_space
-    from ragloom.retrieval.query import Query
-
-    asked = Query(query, top_k=top_k, min_relevance=min_relevance, mode=mode, where=where)
-    space = choose_space(session.workspace(), space_name, ())
-    told = space.explain(asked, expect=expect, max_tokens=max_tokens)
+    space, *others = spaces()
+    if others:
+        names = ", ".join(one.name for one in (space, *others))
+        message = f"several spaces; choose one with --space NAME: {names}"
+        raise click.UsageError(message, click.get_current_context())
+    told = space.explain(query, expect=expect, max_tokens=max_tokens)
     if as_json:
         print_json(
             {
@@ -76,20 +71,10 @@ def command(
             }
         )
         return
-    columns = (
-        "passage",
-        "rank",
-        "by meaning",
-        "by words",
-        "relevance",
-        "cosine",
-        "words",
-        "verdict",
-    )
-    print_table(columns, [_row(item) for item in told.hits])
+    print_table(_COLUMNS, [_row(item) for item in told.hits])
     if expect is not None and told.expected:
         session.note(f"expected {expect}:")
-        print_table(columns, [_row(item) for item in told.expected])
+        print_table(_COLUMNS, [_row(item) for item in told.expected])
     session.note(f"relevance: {told.calibration}", dim=True)
     if told.reason:
         session.note(told.reason)

@@ -3,57 +3,35 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Protocol
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 from ragloom.cli import Session
 from ragloom.cli import cli as program
 from ragloom.plugin.host import PluginHost
 
-__all__ = ["Finished", "RunCommand", "cli"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finished:
-    """What a command did.
-
-    Attributes:
-        exit_code: 0 for success.
-        stdout: Its results.
-        stderr: Progress, warnings and errors.
-    """
-
-    exit_code: int
-    stdout: str
-    stderr: str
-
-
-class RunCommand(Protocol):
-    """Runs ``ragloom`` with arguments, as if they were typed in the test's folder."""
-
-    def __call__(self, *arguments: str, plugins: PluginHost | None = None) -> Finished:
-        """What it did; ``plugins`` are all that are installed where none are given."""
+__all__ = ["cli"]
 
 
 @pytest.fixture
-def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunCommand]:
-    """A function that runs a command in this process, in the folder ``tmp_path``."""
+def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Result]]:
+    """A function that runs a command line in this process, in the folder ``tmp_path``.
+
+    Its arguments are those of ``ragloom``, and ``plugins``, the host, by default of all that are installed.
+    """
     monkeypatch.chdir(tmp_path)
     try:
         runner = CliRunner(mix_stderr=False)  # type: ignore[call-arg, unused-ignore]
-    except TypeError:  # click 8.2 keeps them apart by itself
+    except TypeError:  # click 8.2 separates them by default
         runner = CliRunner()
     log = logging.getLogger("ragloom")
     handlers, level = log.handlers, log.level
 
-    def run(*arguments: str, plugins: PluginHost | None = None) -> Finished:
-        done = runner.invoke(program, [*arguments], obj=Session(plugins=plugins))
-        return Finished(exit_code=done.exit_code, stdout=done.stdout, stderr=done.stderr)
+    def run(*arguments: str, plugins: PluginHost | None = None) -> Result:
+        return runner.invoke(program, [*arguments], obj=Session(plugins=plugins))
 
     yield run
     log.handlers = handlers

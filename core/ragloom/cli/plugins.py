@@ -12,9 +12,6 @@ if TYPE_CHECKING:
     from ragloom.plugin.info import PluginInfo
     from ragloom.types import Json
 
-__all__ = ["command"]
-
-_STANDARD = "pip install 'ragloom[standard]'"
 # As ragloom.testing.scaffold.KINDS, which is not imported for the help.
 _KINDS = ("store", "loader", "chunker", "embedder", "formatter", "reranker")
 
@@ -24,7 +21,6 @@ _KINDS = ("store", "loader", "chunker", "embedder", "formatter", "reranker")
     cls=Group,
     invoke_without_command=True,
     subcommand_metavar="[COMMAND]",
-    short_help="List the plugins, what they provide and what is missing.",
     epilog="""\b
 Examples:
   ragloom plugins
@@ -36,10 +32,10 @@ Examples:
 @json_option
 @click.pass_context
 def command(ctx: click.Context, *, as_json: bool) -> None:
-    """List the plugins: name, distribution, version, status, and the parts that they provide.
+    """List the plugins: name, distribution, version, status, and the components that they provide.
 
-    For a part that needs a package which is not installed, the pip command is shown; for a plugin
-    that failed, why. A plugin is any installed package with an entry point in the group 'ragloom'.
+    The last column shows the pip command for missing packages, or the error of a plugin that failed.
+    A plugin is an installed package with an entry point in the group 'ragloom'.
     """
     if ctx.invoked_subcommand is not None:
         return
@@ -58,18 +54,18 @@ def command(ctx: click.Context, *, as_json: bool) -> None:
                 plugin.version,
                 plugin.status,
                 "; ".join(f"{kind}: {', '.join(names)}" for kind, names in plugin.provides.items()),
-                plugin.error or "; ".join(_pip(extra) for extra in _extras(plugin)),
+                plugin.error or "; ".join(f"pip install '{extra}'" for extra in _extras(plugin)),
             )
             for plugin in found
         ],
     )
     if not any(plugin.status == "loaded" and plugin.provides for plugin in found):
-        session.note(f"no plugin is there to read, embed or keep anything: {_STANDARD}")
+        session.note("no plugin provides a component: pip install 'ragloom[standard]'")
 
 
 @command.command(
     "check",
-    short_help="Hold an installed plugin to the contract.",
+    short_help="Test an installed plugin against the contract.",
     epilog="""\b
 Examples:
   ragloom plugins check ragloom-chroma
@@ -82,9 +78,9 @@ Examples:
 @click.option(
     "--option",
     "options",
-    metavar="PART.KEY=VALUE",
+    metavar="COMPONENT.KEY=VALUE",
     multiple=True,
-    help="A setting of a part. May be given more than once.",
+    help="An option of a component. Repeatable.",
 )
 @click.option(
     "--sample",
@@ -92,14 +88,14 @@ Examples:
     metavar="FILE",
     multiple=True,
     type=click.Path(exists=True, dir_okay=False, resolve_path=True),
-    help="A file for the loaders that read its ending. May be given more than once.",
+    help="A file for the loaders that read its ending. Repeatable.",
 )
 @click.option(
     "--deviation",
     "deviations",
-    metavar="[PART:]RULE=REASON",
+    metavar="[COMPONENT:]RULE=REASON",
     multiple=True,
-    help="A rule that a part knowingly breaks, and why: it must fail then. May be given more than once.",
+    help="A rule that a component breaks on purpose, and why; the rule must fail then. Repeatable.",
 )
 @click.pass_context
 def check(
@@ -111,11 +107,11 @@ def check(
     samples: tuple[str, ...],
     deviations: tuple[str, ...],
 ) -> None:
-    """Run the tests of ragloom.testing on every part that DISTRIBUTION offers; no test file is needed.
+    """Test every component of DISTRIBUTION against the contract; no test file is needed.
 
-    DISTRIBUTION is the installed package, such as 'ragloom-chroma'. Parts are made with their
-    default settings and those of --option. What follows '--' is given to pytest. The exit code is 0
-    when every rule holds.
+    DISTRIBUTION is an installed package, such as 'ragloom-chroma'. Components are created with their
+    default options and those of --option. Arguments after '--' go to pytest. Exits with 0 when every
+    rule holds.
     """
     from ragloom.cli._checking import run_contracts
 
@@ -132,7 +128,7 @@ def check(
 
 @command.command(
     "new",
-    short_help="Begin a plugin: a package that passes its own tests.",
+    short_help="Create a plugin: a package that passes its own tests.",
     epilog="""\b
 Examples:
   ragloom plugins new wiki --kind loader --kind chunker
@@ -145,7 +141,7 @@ Examples:
     type=click.Choice(_KINDS),
     required=True,
     multiple=True,
-    help="What the plugin offers; may be given several times.",
+    help="A kind of component to offer. Repeatable.",
 )
 @click.option(
     "--into",
@@ -154,13 +150,13 @@ Examples:
     type=click.Path(exists=True, file_okay=False),
     default=".",
     show_default=True,
-    help="Where the package's folder is made.",
+    help="The folder in which to create the package's folder.",
 )
 @click.pass_obj
 def new(session: Session, *, name: str, kinds: tuple[str, ...], folder: str) -> None:
-    """Write a complete package 'ragloom-NAME': entry point, code that works, contract test, README, CI.
+    """Create a complete package 'ragloom-NAME': entry point, working code, contract test, README, CI.
 
-    The folder must not exist yet; nothing is ever overwritten.
+    Its folder must not exist yet; nothing is overwritten.
     """
     from pathlib import Path
 
@@ -175,24 +171,20 @@ def new(session: Session, *, name: str, kinds: tuple[str, ...], folder: str) -> 
 def _pair(option: str, text: str) -> tuple[str, str]:
     key, sign, value = text.partition("=")
     if not sign or not key or not value:
-        raise click.UsageError(f"{option} {text!r} must be written KEY=VALUE")
+        raise click.UsageError(f"{option}: expected KEY=VALUE, found {text!r}")
     return key, value
 
 
 def _setting(text: str) -> tuple[str, str, str]:
     key, value = _pair("--option", text)
-    part, dot, name = key.rpartition(".")
+    component, dot, name = key.rpartition(".")
     if not dot:
-        raise click.UsageError(f"--option {text!r} must be written PART.KEY=VALUE")
-    return part, name, value
+        raise click.UsageError(f"--option: expected COMPONENT.KEY=VALUE, found {text!r}")
+    return component, name, value
 
 
 def _extras(plugin: PluginInfo) -> list[str]:
     return list(dict.fromkeys(missing.extra for missing in plugin.missing))
-
-
-def _pip(extra: str) -> str:
-    return f"pip install '{extra}'"
 
 
 def _as_json(plugin: PluginInfo) -> Json:

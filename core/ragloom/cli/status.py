@@ -10,31 +10,35 @@ import click
 
 from ragloom.cli import Command, Session, json_option, print_json, print_table
 from ragloom.cli._edge import FAILED, OK
-from ragloom.cli._options import space_option
+from ragloom.cli._options import complete_spaces
 
 if TYPE_CHECKING:
-    from ragloom.status import Drift, SpaceStatus
+    from ragloom.status import SpaceStatus
     from ragloom.types import Json
-
-__all__ = ["command"]
 
 
 @click.command(
     "status",
     cls=Command,
-    short_help="Show what is indexed, and whether files have changed since.",
     epilog="""\b
 Examples:
   ragloom status
   ragloom status --space docs --json | jq '.[0].changed'""",
 )
-@space_option
+@click.option(
+    "-s",
+    "--space",
+    "space_name",
+    metavar="NAME",
+    shell_complete=complete_spaces,
+    help="Only this space.",
+)
 @json_option
 @click.pass_obj
 def command(session: Session, *, space_name: str | None, as_json: bool) -> int:
-    """Show what is indexed: files, chunks, size, age, the parts, and what has changed since.
+    """Show each index: files, chunks, size, age, changed files, sources and components.
 
-    Neither the store nor the model is opened.
+    It opens neither store nor model.
     """
     from ragloom.cli._output import size, span_of_time
     from ragloom.cli._spaces import choose_spaces
@@ -45,16 +49,16 @@ def command(session: Session, *, space_name: str | None, as_json: bool) -> int:
     known: list[SpaceStatus] = []
     code = OK
     for name in names:
-        (space,) = choose_spaces(workspace, name, ())
+        (space,) = choose_spaces(workspace, name)
         try:
             known.append(space.status())
-        except RagloomError as error:  # a space that is damaged does not hide the others
+        except RagloomError as error:  # a damaged space does not hide the others
             session.warn(f"{name}: {error}")
             code = FAILED
             continue
         try:
             known[-1] = space.status(changes=True)
-        except RagloomError as error:  # nor does a source that is gone
+        except RagloomError as error:  # nor does a missing source
             session.warn(f"{name}: {error}")
     if as_json:
         print_json([_as_json(status) for status in known])
@@ -63,7 +67,7 @@ def command(session: Session, *, space_name: str | None, as_json: bool) -> int:
         session.note("nothing is indexed yet: run 'ragloom index' or 'ragloom search QUERY PATH'")
         return code
     print_table(
-        ("space", "files", "chunks", "size", "age", "since then", "sources", "parts"),
+        ("space", "files", "chunks", "size", "age", "changes", "sources", "components"),
         [
             (
                 status.name,
@@ -73,7 +77,7 @@ def command(session: Session, *, space_name: str | None, as_json: bool) -> int:
                 span_of_time(time.time() - status.created) if status.generation else "never",
                 _since(status),
                 " ".join(status.settings.sources),
-                " ".join(_parts(status).values()),
+                " ".join(_components(status).values()),
             )
             for status in known
         ],
@@ -81,27 +85,26 @@ def command(session: Session, *, space_name: str | None, as_json: bool) -> int:
     return code
 
 
-def _parts(status: SpaceStatus) -> dict[str, str]:
-    settings = status.settings
-    return {
-        "chunker": settings.chunker.name,
-        "embedder": settings.embedder.name,
-        "store": settings.store.name,
-    }
+def _components(status: SpaceStatus) -> dict[str, str]:
+    kinds = ("chunker", "embedder", "store")
+    return {kind: getattr(status.settings, kind).name for kind in kinds}
 
 
 def _since(status: SpaceStatus) -> str:
     changes = status.drift
     if changes is None:
-        return "cannot tell"
+        return "unknown"
     if not status.generation:
         return "not indexed yet"
-    counts = {"new": changes.added, "changed": changes.changed, "gone": changes.removed}
+    counts = {"new": changes.added, "changed": changes.changed, "deleted": changes.removed}
     return ", ".join(f"{count} {what}" for what, count in counts.items() if count) or "up to date"
 
 
 def _as_json(status: SpaceStatus) -> Json:
     created = datetime.fromtimestamp(status.created, UTC) if status.generation else None
+    changed: Json = None
+    if (drift := status.drift) is not None:
+        changed = {"added": drift.added, "updated": drift.changed, "removed": drift.removed}
     return {
         "space": status.name,
         "sources": list(status.settings.sources),
@@ -110,10 +113,6 @@ def _as_json(status: SpaceStatus) -> Json:
         "chunks": status.chunks,
         "bytes": status.bytes,
         "created": created.isoformat(timespec="seconds") if created else None,
-        "changed": None if status.drift is None else _changed(status.drift),
-        **_parts(status),
+        "changed": changed,
+        **_components(status),
     }
-
-
-def _changed(changes: Drift) -> Json:
-    return {"added": changes.added, "updated": changes.changed, "removed": changes.removed}

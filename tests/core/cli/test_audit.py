@@ -85,9 +85,9 @@ def test_in_a_pipe_a_retrieval_is_one_line_with_tabs(run):
 def test_nothing_written_down_is_said(run, workspace):
     result = run("audit")
     assert (0, "") == (result.exit_code, result.stdout)
-    assert result.stderr.startswith("no such line in .ragloom/audit.jsonl")
+    assert result.stderr.startswith("no matching entry in .ragloom/audit.jsonl")
     (workspace / "ragloom.yaml").write_text("audit: {enabled: false}\n")
-    assert "switched off" in run("audit").stderr
+    assert "disables the log" in run("audit").stderr
     run("search", "logging", "docs")
     assert not (workspace / ".ragloom" / "audit.jsonl").exists()
 

@@ -48,7 +48,7 @@ def test_nothing_found_says_why_and_stays_readable_for_programs(run):
     arguments = ("context", "zebra xylophone", "docs", "--min-relevance", "1")
     result = run(*arguments)
     assert (0, "") == (result.exit_code, result.stdout)
-    assert result.stderr.splitlines()[-1].startswith("nothing to show: ")
+    assert result.stderr.splitlines()[-1].startswith("no passages: ")
     assert [] == json.loads(run(*arguments, "-f", "json").stdout)["passages"]
     assert [] == context(run, *arguments[1:])["citations"]
 

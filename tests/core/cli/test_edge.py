@@ -26,8 +26,8 @@ def raising(error):
         (click.UsageError("wrong."), 2, "error: wrong"),
         (click.ClickException("no"), 1, "error: no"),
         (PermissionError(13, "Permission denied", "state"), 1, "error: state: Permission denied"),
-        (KeyboardInterrupt(), 130, "interrupted: the last index goes on answering"),
-        (click.Abort(), 130, "interrupted: the last index goes on answering"),
+        (KeyboardInterrupt(), 130, "interrupted: the last index stays in use"),
+        (click.Abort(), 130, "interrupted: the last index stays in use"),
         (
             KeyError("x"),
             70,

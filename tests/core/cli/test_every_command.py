@@ -98,8 +98,8 @@ def test_a_group_without_a_command_shows_its_help(run, path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("templates", "mach"), "no command is called 'mach'; did you mean 'match'?"),
-        (("librarian", "x"), "no command is called 'x'; there are: query, rebuild"),
+        (("templates", "mach"), "unknown command 'mach'; did you mean 'match'?"),
+        (("librarian", "x"), "unknown command 'x' (available: query, rebuild)"),
     ],
 )
 def test_an_unknown_subcommand_names_the_nearest(run, arguments, message):

@@ -58,7 +58,7 @@ def test_a_file_that_fails_is_named_and_the_others_are_indexed(run, unreadable):
     (failed,) = found["files"]["failed"]
     assert ("docs/caf\udce9.md", True) == (failed["path"], bool(failed["error"]))
     assert f"warning: {unreadable}: not indexed: its name is not valid UTF-8" in result.stderr
-    assert "warning: 1 file could not be indexed\n" in result.stderr
+    assert "warning: 1 file not indexed\n" in result.stderr
     assert 1 == run("index", "docs", "--strict").exit_code
 
 

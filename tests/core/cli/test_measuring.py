@@ -60,7 +60,7 @@ def test_several_spaces_are_verified_one_by_one_and_explained_by_name(run, works
     assert ["one", "two"] == [report["space"] for report in reports]
     result = run("explain", "log levels")
     assert 2 == result.exit_code
-    assert "choose one by --space NAME" in result.stderr
+    assert "choose one with --space NAME" in result.stderr
 
 
 def test_verify_proves_every_chunk_and_names_those_that_changed(run, workspace):

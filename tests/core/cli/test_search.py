@@ -3,7 +3,7 @@ import time
 
 import pytest
 
-from ragloom.cli import search as module
+from ragloom.cli import _refresh
 from ragloom.indexing.lock import space_lock
 
 HIT_KEYS = [
@@ -173,7 +173,7 @@ def test_a_broken_settings_file_names_file_and_line(run, workspace):
 
 
 def test_a_search_beside_a_run_asks_the_last_index(run, workspace, monkeypatch):
-    monkeypatch.setattr(module, "_PATIENCE", 0.1)
+    monkeypatch.setattr(_refresh, "_PATIENCE", 0.1)
     run("index", "docs")
     (workspace / "docs" / "new.md").write_text("# Zebras\n")
     with space_lock(workspace / ".ragloom" / "spaces" / "docs", timeout=0):
@@ -182,7 +182,7 @@ def test_a_search_beside_a_run_asks_the_last_index(run, workspace, monkeypatch):
     assert time.monotonic() - started < 60  # a run would wait ten minutes
     assert 0 == result.exit_code
     assert result.stdout.startswith("docs/")
-    assert "the last index answers meanwhile" in result.stderr
+    assert "searching the last index" in result.stderr
 
 
 def test_file_names_in_any_script(run, workspace):
@@ -215,7 +215,7 @@ def test_an_empty_query_says_so(run):
 def test_failed_files_are_counted_not_listed(run, unreadable):
     result = run("search", "logging", "docs", "-k", "1")
     assert (0, 1) == (result.exit_code, result.stdout.count("\n"))
-    assert "warning: 1 of the files could not be indexed: 'ragloom index' says why" in result.stderr
+    assert "warning: 1 file not indexed; 'ragloom index' shows why" in result.stderr
 
 
 @pytest.fixture

@@ -74,7 +74,7 @@ def test_what_takes_one_space_has_it_chosen(run, workspace):
     run("index")
     result = run("explain", "logging")
     assert (2, "") == (result.exit_code, result.stdout)
-    assert "choose one by --space NAME or by its PATHs: logs, reviews" in result.stderr
+    assert "choose one with --space NAME: logs, reviews" in result.stderr
 
 
 @pytest.mark.parametrize("command", [("index",), ("search", "x"), ("status",), ("repair",)])
@@ -82,7 +82,7 @@ def test_an_unknown_space_is_wrong_usage(run, workspace, command):
     (workspace / "ragloom.yaml").write_text(DECLARED)
     result = run(*command, "--space", "log")
     assert 2 == result.exit_code
-    assert "no space is called 'log'; did you mean 'logs'?" in result.stderr
+    assert "unknown space 'log'; did you mean 'logs'?" in result.stderr
     assert not (workspace / ".ragloom").exists()
 
 
@@ -158,7 +158,7 @@ def test_a_part_that_an_option_names_stays_where_the_settings_name_none(run, mon
 
     changed = run("index", "docs", "--store", "sqlite")
     assert f"{name}: the store is 'sqlite' from now on\n" in changed.stderr
-    assert f"{name}: kept in another store before; 'sqlite' is filled" in changed.stderr
+    assert f"{name}: store changed: copying all chunks from the index to 'sqlite'" in changed.stderr
     assert ["sqlite"] == stores(run)
     assert 0 == json.loads(run("index", "docs", "--full", "--json").stdout)["chunks"]["embedded"]
 
@@ -167,10 +167,10 @@ def test_a_part_that_an_option_names_is_for_one_run_where_the_settings_name_anot
     run("index", "docs", "--store", "file")
 
     once = run("index", "docs", "--store", "file")
-    assert "--store file is for this run only: RAGLOOM_STORE says 'sqlite'\n" in once.stderr
+    assert "--store file applies to this run only: RAGLOOM_STORE says 'sqlite'\n" in once.stderr
     assert ["sqlite"] == stores(run)
     back = run("index", "docs")
-    assert "kept in another store before; 'sqlite' is filled from the index\n" in back.stderr
+    assert "store changed: copying all chunks from the index to 'sqlite'\n" in back.stderr
     assert "" == run("index", "docs").stderr
 
 
@@ -189,7 +189,7 @@ def test_it_is_said_that_another_embedder_embeds_all_again(run, monkeypatch):
 
     again = run("index", "docs")
 
-    said = f"{name}: made with another embedder before; 'hashing' embeds all again\n"
+    said = f"{name}: embedder changed: re-embedding everything with 'hashing'\n"
     assert said == again.stderr[: len(said)]
     assert "" == run("index", "docs").stderr
 
@@ -241,7 +241,7 @@ def test_dropping_takes_names_and_knows_them_first(run, workspace):
     run("index")
     result = run("drop", "logs", "review")
     assert (2, "") == (result.exit_code, result.stdout)
-    assert "no space is called 'review'; did you mean 'reviews'?" in result.stderr
+    assert "unknown space 'review'; did you mean 'reviews'?" in result.stderr
     assert '{"space": "logs", "dropped": true}\n' == run("drop", "logs", "--json").stdout
     assert ["logs", "reviews"] == spaces(run)  # the settings still name it
     assert 1 == run("drop", "logs").exit_code

@@ -1,7 +1,7 @@
-"""Chunks in Chroma: a collection a space, each chunk whole as JSON beside its vector.
+"""Chunks in Chroma: a collection for each space, each chunk as JSON beside its vector.
 
-Chroma's own index is approximate and knows neither ragloom's conditions nor its order, so this store only
-keeps: ragloom searches its snapshot, which is made from it.
+Chroma's own index is approximate and knows neither ragloom's conditions nor its order, so this store
+has no search: ragloom searches its snapshot.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class ChromaStore:
         self._dimension = 0
 
     def open(self, *, space: str, dimension: int, directory: Path) -> None:
-        """Connect, and make the space's collection."""
+        """Connect, and create the space's collection."""
         self.close()
         settings = Settings(anonymized_telemetry=False)
         self._dimension = dimension
@@ -71,7 +71,7 @@ class ChromaStore:
             self._collection = found
 
     def close(self) -> None:
-        """Let go of the client."""
+        """Close the client."""
         client, self._client, self._collection = self._client, None, None
         if client is not None:
             close = getattr(client, "close", None)
@@ -96,7 +96,7 @@ class ChromaStore:
                 )
 
     def delete(self, ids: Sequence[str]) -> None:
-        """Remove chunks; unknown ids are ignored."""
+        """Delete chunks; unknown ids are ignored."""
         collection = self._opened
         with self._reporting():
             names = list(dict.fromkeys(ids))
@@ -121,14 +121,14 @@ class ChromaStore:
             yield self._page(names[start : start + batch_size])
 
     def drop(self) -> None:
-        """Remove this space's chunks."""
+        """Delete this space's chunks."""
         collection = self._opened
         with self._reporting():
             names = collection.get(include=[])["ids"]
         self.delete(names)
 
     def _claim(self, name: str, dimension: int) -> Collection | None:
-        """The collection; made again where it is empty, None where it has another dimension."""
+        """The collection; rebuilt where it is empty, None where it has another dimension."""
         client = self._client
         assert client is not None
         # The space "cosine" would write vectors normalised once more, not bit for bit.
@@ -169,7 +169,7 @@ class ChromaStore:
 
     @contextmanager
     def _reporting(self) -> Iterator[None]:
-        """Errors of Chroma and of the way to it, as ours."""
+        """Raise errors of Chroma and of the connection as :class:`~ragloom.StoreError`."""
         try:
             yield
         except (ChromaError, ConnectionError, OSError, ValueError) as error:

@@ -1,6 +1,6 @@
-"""The embedder ``openai``: a model behind HTTP, at OpenAI or on a server of one's own.
+"""The embedder ``openai``: a model behind HTTP, at OpenAI or on your own server.
 
-Nothing is sent anywhere until an address is named in the settings: there is no default.
+Nothing is sent until the settings name an address: there is no default.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ class OpenAIOptions:
         model: As the server calls it, such as ``text-embedding-3-small``.
         key_env: The environment variable that holds the API key; settings never do.
         dimensions: Numbers asked for, where the model can shorten its vectors; 0 for its own.
-        max_tokens: The longest text that is sent; what is longer is cut.
+        max_tokens: The longest text that is sent; longer ones are truncated.
         query_prefix: What is put before a query.
         passage_prefix: What is put before a passage.
-        batch: Texts of one request at the most.
-        batch_characters: Characters of one request at the most.
+        batch: Maximum number of texts in one request.
+        batch_characters: Maximum number of characters in one request.
         retries: How often a request is sent again when the server is busy or does not answer.
         timeout: Seconds until an answer.
     """
@@ -46,7 +46,7 @@ class OpenAIOptions:
     timeout: float = 60.0
 
     def __post_init__(self) -> None:
-        """Refuse what can never work."""
+        """Check the values."""
         if min(self.batch, self.batch_characters, self.max_tokens) < 1:
             raise ValueError("batch, batch_characters and max_tokens must be 1 or more")
         if min(self.dimensions, self.retries) < 0 or self.timeout <= 0:

@@ -1,4 +1,4 @@
-"""Texts to vectors by ``POST /embeddings``, as OpenAI documents it and others answer it."""
+"""Texts to vectors by ``POST /embeddings``, as OpenAI documents it and other servers implement it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NOTHING = "."
 
 
 class OpenAIEmbedder:
-    """Sends texts in batches, and normalises what comes back."""
+    """Sends texts in batches, and normalises the vectors."""
 
     calibration: Calibration | None = None
 
@@ -34,7 +34,7 @@ class OpenAIEmbedder:
 
     @property
     def fingerprint(self) -> str:
-        """Whatever changes vectors; sends nothing."""
+        """The options that change vectors; sends nothing."""
         options = self._options
         return (
             f"openai-1 {options.url} {options.model} dimensions={options.dimensions} "
@@ -44,7 +44,7 @@ class OpenAIEmbedder:
 
     @property
     def dimension(self) -> int:
-        """Numbers in a vector; asks the server once where no setting says it."""
+        """Numbers in a vector; one request finds it where no setting does."""
         if not self._dimension:
             self._dimension = self._embed([_NOTHING]).shape[1]
         return self._dimension
@@ -62,19 +62,22 @@ class OpenAIEmbedder:
             return np.zeros((0, self.dimension), dtype=np.float32)
         prefix = self._options.passage_prefix
         return np.vstack(
-            [self._embed(batch) for batch in self._batches([prefix + self._cut(t) for t in texts])]
+            [
+                self._embed(batch)
+                for batch in self._batches([prefix + self._truncated(t) for t in texts])
+            ]
         )
 
     def embed_query(self, text: str) -> Embeddings:
         """``(dimension,)`` float32 of unit length."""
-        vector: Embeddings = self._embed([self._options.query_prefix + self._cut(text)])[0]
+        vector: Embeddings = self._embed([self._options.query_prefix + self._truncated(text)])[0]
         return vector
 
     def close(self) -> None:
-        """There is nothing to give back: every request has its own connection."""
+        """Nothing to close: every request has its own connection."""
 
-    def _cut(self, text: str) -> str:
-        """The text that is sent: of what is too long, the beginning."""
+    def _truncated(self, text: str) -> str:
+        """The text that is sent: the beginning of one that is too long."""
         if len(text) > self.max_tokens:  # a token has one character at the least
             tokens = self.counter.count(text)
             if tokens > self.max_tokens:

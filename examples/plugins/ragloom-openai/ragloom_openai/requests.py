@@ -1,4 +1,4 @@
-"""Requests that are sent again when the server is busy, later each time."""
+"""Requests that are retried with growing delays while the server is busy."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ class Service:
         self._sleep = sleep
 
     def post(self, path: str, body: Mapping[str, object]) -> Any:
-        """The answer, parsed.
+        """The response, parsed.
 
         Raises:
-            ModelError: The server refuses, or is busy still after every retry.
+            ModelError: The server refuses, or is still busy after the last retry.
         """
         address = f"{self._options.url.rstrip('/')}/{path}"
         headers = {"Content-Type": "application/json", "Accept": "application/json"}

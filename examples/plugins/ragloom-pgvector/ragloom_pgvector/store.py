@@ -134,7 +134,7 @@ class PgvectorStore:
         self._execute("DELETE FROM {}")
 
     def _claim(self, space: str) -> None:
-        """Make the table; make it again where it is empty and of another dimension."""
+        """Create the table; rebuild it where it is empty and of another dimension."""
         # Two processes that begin together must not both create the extension.
         self._execute("SELECT pg_advisory_lock(%s)", [_LOCK])
         try:
@@ -204,6 +204,6 @@ def _chunk(record: bytes) -> Chunk:
 
 
 def _table_name(prefix: str, space: str) -> str:
-    """A name of 63 bytes at the most, readable, and different for every two different spaces."""
+    """A name of at most 63 bytes, readable, and different for every two different spaces."""
     readable = re.sub(r"[^a-z0-9]+", "_", f"{prefix}_{space}".lower())[:40].strip("_")
     return f"{readable}_{hashlib.sha256(space.encode()).hexdigest()[:12]}"

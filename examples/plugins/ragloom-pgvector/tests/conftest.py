@@ -39,7 +39,7 @@ def server():
         pytest.skip(
             "no PostgreSQL with pgvector: apt-get install postgresql postgresql-15-pgvector"
         )
-    folder = Path(tempfile.mkdtemp(prefix="rl-pg-"))  # a socket's path has 107 bytes at the most
+    folder = Path(tempfile.mkdtemp(prefix="rl-pg-"))  # a socket's path has at most 107 bytes
     how = {}
     if os.getuid() == 0:
         # The server refuses to run as root; what it needs must be readable for somebody else.

@@ -1,7 +1,7 @@
 """Chunks in Qdrant: a collection a space, each chunk whole as JSON in its point's payload.
 
 Vectors are compared by inner product, which for vectors of unit length is the cosine: Qdrant would
-write them normalised once more for its own cosine, not bit for bit. A server is asked for exact
+write them normalised once more for its own cosine, not bit for bit. A server runs exact
 searches, in steps that grow until every tie with the last place is there and enough chunks pass.
 """
 
@@ -141,7 +141,7 @@ class QdrantStore:
                     return sorted(names)
 
     def _claim(self, space: str) -> None:
-        """Make the collection; make it again where it is empty and of another dimension."""
+        """Create the collection; rebuild it where it is empty and of another dimension."""
         client = self._opened
         if client.collection_exists(self._collection):
             params = client.get_collection(self._collection).config.params.vectors
