@@ -158,7 +158,7 @@ class AgentSpaces:
 
 
 def named_spaces(workspace: Workspace) -> Mapping[str, Space]:
-    """The agents' spaces by agent id, each opened on first use, so that one that is wrong hides no other."""
+    """The agents' spaces by agent id, each opened on first use: one that is wrong hides no other."""
     from ragloom_agents.layers import agents_of
 
     return _NamedSpaces(AgentSpaces(agents_of(workspace), workspace))
