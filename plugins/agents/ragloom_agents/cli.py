@@ -116,12 +116,12 @@ Examples:
 def show(session: Session, *, agent_id: str, as_json: bool) -> None:
     """Show an agent's effective settings and where each came from."""
     opened = _opened(session)
-    values = list(_values(opened.settings, agent_id))
-    values.append(("rag.place", _place(opened, agent_id), "worked out"))
+    space = opened.index.spaces.space(agent_id)
+    options = space.settings.store.options
+    place = str(options.get("path") or options.get("uri") or space.directory)
+    values = [*_values(opened.settings, agent_id), ("rag.place", place, "worked out")]
     if as_json:
-        print_json(
-            [{"key": key, "value": value, "origin": origin} for key, value, origin in values]
-        )
+        print_json([dict(zip(("key", "value", "origin"), one, strict=True)) for one in values])
         return
     for key, value, origin in values:
         shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
@@ -141,13 +141,6 @@ def _values(settings: AgentsSettings, agent_id: str) -> Iterator[tuple[str, Json
     for known in fields(agent.rag):
         key = f"rag.{known.name}"
         yield key, getattr(agent.rag, known.name), settings.origin(prefix + key)
-
-
-def _place(opened: Agents, agent_id: str) -> str:
-    """Where the store really keeps the chunks."""
-    space = opened.index.spaces.space(agent_id)
-    options = space.settings.store.options
-    return str(options.get("path") or options.get("uri") or space.directory)
 
 
 @agents.command(

@@ -17,12 +17,7 @@ from typing import Any, TypeAlias, cast, get_type_hints
 
 from ragloom import ConfigError, Json, Workspace
 from ragloom.config import Settings, YamlFile, build, read_sections, read_yaml, section_variables
-from ragloom_agents.settings import (
-    SECTIONS,
-    AgentSettings,
-    AgentsSettings,
-    RagSettings,
-)
+from ragloom_agents.settings import SECTIONS, AgentSettings, AgentsSettings, RagSettings
 
 AGENTS_FILE = "agents.yaml"
 
@@ -76,11 +71,10 @@ def load_agents(
         root: The workspace's folder.
         settings: Of the workspace; the sections of its file are the lowest layer.
         environment: Variables; the process's own by default.
-        stores: The names of the stores that there are; any name passes when there are none.
+        stores: The names of all stores; any name passes when there are none.
 
     Raises:
-        ConfigError: A key is unknown, or a value is of the wrong type or out of range: one line with the
-            file, the line and what is legal.
+        ConfigError: A key is unknown, or a value is of the wrong type or out of range.
     """
     variables = os.environ if environment is None else environment
     files = [settings.file] if settings.file else []
@@ -94,7 +88,15 @@ def load_agents(
     for variable, key in _VARIABLES.items():
         if text := variables.get(variable):
             values[_ENVIRONMENT, *key] = (text, variable)
-    return _settle(values, stores, tuple(file.path for file in files))
+    origins: dict[str, str] = {}
+    general = _made(values, (), stores, origins)
+    ids = sorted({key[1] for key in values if key[0] == "agents"})
+    return AgentsSettings(
+        rag=general.rag,
+        agents={one: _made(values, ("agents", one), stores, origins) for one in ids},
+        origins=origins,
+        files=tuple(file.path for file in files),
+    )
 
 
 def _add(file: YamlFile, values: _Values) -> None:
@@ -122,15 +124,6 @@ def _leaves(
             yield from _leaves(file, inner, (*at, name), (*key, name))
     elif value is not None:
         yield key, (value, file.place(*at))
-
-
-def _settle(values: _Values, stores: Collection[str], files: tuple[Path, ...]) -> AgentsSettings:
-    """From layers to settings: each agent with every value that holds for it."""
-    origins: dict[str, str] = {}
-    general = _made(values, (), stores, origins)
-    ids = sorted({key[1] for key in values if key[0] == "agents"})
-    agents = {one: _made(values, ("agents", one), stores, origins) for one in ids}
-    return AgentsSettings(rag=general.rag, agents=agents, origins=origins, files=files)
 
 
 def _made(

@@ -71,11 +71,7 @@ class AgentSpaces:
         return self._model.embedder
 
     def space(self, agent_id: str) -> Space:
-        """The space of an agent; the same object each time.
-
-        Raises:
-            ConfigError: Unknown agent, or its base folder does not exist.
-        """
+        """The space of an agent; a ConfigError for an unknown one, or without its base folder."""
         if agent_id not in self._opened:
             agent = self.settings.agent(agent_id)
             name = space_name(agent_id)
@@ -162,11 +158,7 @@ class AgentSpaces:
 
 
 def named_spaces(workspace: Workspace) -> Mapping[str, Space]:
-    """The agents' spaces by agent id, each opened on first use, so that one that is wrong hides no other.
-
-    Raises:
-        ConfigError: A setting is wrong.
-    """
+    """The agents' spaces by agent id, each opened on first use: one that is wrong hides no other."""
     from ragloom_agents.layers import agents_of
 
     return _NamedSpaces(AgentSpaces(agents_of(workspace), workspace))

@@ -68,10 +68,8 @@ def ragloom_spaces(workspace: Workspace) -> Mapping[str, Space]:
 
 
 def __getattr__(name: str) -> object:
-    """Import what is heavy when it is first asked for (PEP 562)."""
+    """Import what is heavy on first use (PEP 562)."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module = "knowledge" if name == "KnowledgeBase" else "types"
-    value: object = getattr(import_module(f"{__name__}.{module}"), name)
-    globals()[name] = value
-    return value
+    return getattr(import_module(f"{__name__}.{module}"), name)

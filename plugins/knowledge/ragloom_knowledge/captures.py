@@ -14,18 +14,19 @@ if TYPE_CHECKING:
 
 
 class Captures:
-    """Stages what was learnt in the table of lessons."""
+    """Stages what was learnt in the table of lessons.
+
+    Raises:
+        LessonError: What a lesson needs is missing, or was recalled from another one.
+        StoreError: The database refused it.
+    """
 
     table: LessonTable
 
     def capture_all(
         self, lessons: Sequence[Lesson], *, progress: Progress | None = None
     ) -> list[Captured]:
-        """Stage lessons, or count those that are known: all of them or none. Nothing is embedded.
-
-        Raises:
-            StoreError: The database refused one.
-        """
+        """Stage lessons, or count those that are known: all of them or none. Nothing is embedded."""
         return self.table.capture(lessons, progress)
 
     def capture(self, lesson: Lesson) -> Captured:
@@ -44,12 +45,7 @@ class Captures:
         technology: str | None = None,
         success_verified: bool = True,
     ) -> Captured:
-        """Stage a failed test or task with its solution; without proof that it works, it stays there.
-
-        Raises:
-            LessonError: What a lesson needs is missing, or was recalled from another one.
-            StoreError: The database refused it.
-        """
+        """Stage a failed test or task with its solution; without proof that it works, it stays there."""
         texts = {
             "project": project,
             "agent_type": agent_type,
@@ -72,12 +68,7 @@ class Captures:
         task_type: str | None = None,
         technology: str | None = None,
     ) -> Captured:
-        """Stage why a human rejected something, and what was approved instead.
-
-        Raises:
-            LessonError: What a lesson needs is missing, or was recalled from another one.
-            StoreError: The database refused it.
-        """
+        """Stage why a human rejected something, and what was approved instead."""
         texts = {
             "project": project,
             "agent_type": agent_type,
@@ -99,12 +90,7 @@ class Captures:
         task_type: str | None = None,
         technology: str | None = None,
     ) -> Captured:
-        """Stage what a human approved at the first attempt.
-
-        Raises:
-            LessonError: What a lesson needs is missing, or was recalled from another one.
-            StoreError: The database refused it.
-        """
+        """Stage what a human approved at the first attempt."""
         texts = {
             "project": project,
             "agent_type": agent_type,

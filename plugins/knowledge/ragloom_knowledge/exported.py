@@ -85,11 +85,7 @@ def read_export(folder: Path, progress: Progress | None = None) -> list[Lesson]:
 
 
 def parse_exported(text: str, place: str) -> Lesson:
-    """The lesson whose :func:`exported_text` this is; the front matter says everything.
-
-    Raises:
-        LessonError: The front matter is missing or is not that of a lesson; names file and line.
-    """
+    """The lesson whose :func:`exported_text` this is; a LessonError names file and line."""
     try:
         front_matter = split_front_matter(text.removeprefix("\ufeff"), strict=True)
     except FrontMatterError as error:
@@ -122,12 +118,7 @@ def parse_exported(text: str, place: str) -> Lesson:
 
 
 def _read(name: str, kind: str, given: Json, *, plain: bool) -> object:
-    """The value of a field.
-
-    Raises:
-        LessonError: A name is too long.
-        ValueError: It is not of its kind; says what was expected.
-    """
+    """The value of a field of that kind; a ValueError says what was expected."""
     optional = kind.endswith("None")
     if kind.startswith("tuple"):
         if not isinstance(given, list) or not all(isinstance(item, str) for item in given):

@@ -57,11 +57,7 @@ class LessonIndex:
                 (self.space.root / file_name(lesson_id)).unlink(missing_ok=True)
 
     def update(self, progress: Progress | None) -> tuple[int, set[str]]:
-        """Bring the index up to date with the files; only what is new is embedded, in batches.
-
-        Returns:
-            Chunks that were embedded, and the ids of lessons whose files could not be indexed.
-        """
+        """Bring the index up to date; chunks embedded, and ids of lessons that could not be indexed."""
         report = self.space.index(progress=progress)
         for file in report.failed:
             _LOG.warning("lesson %s: not indexed: %s", Path(file.path).stem, file.error)
@@ -141,11 +137,7 @@ def _ranked(found: Mapping[str, float], known: Mapping[str, Lesson]) -> list[Pat
 
 @contextmanager
 def named_files() -> Iterator[None]:
-    """Say which file cannot be read or written.
-
-    Raises:
-        LessonError: One cannot.
-    """
+    """Raise a LessonError that names the file that cannot be read or written."""
     try:
         yield
     except (OSError, UnicodeDecodeError) as error:

@@ -48,7 +48,8 @@ _ENTERING: Final = 5  # lessons of a failure that are ranked, as Decision 68 has
 class KnowledgeBase(Captures):
     """The lessons of a workspace, for its orchestrator alone: agents get text, never this object.
 
-    A context manager; leaving it closes the database and frees the model's memory.
+    A context manager; leaving it closes the database and frees the model's memory. Every method that
+    takes a lesson's id raises a LessonError for an unknown one.
 
     >>> with KnowledgeBase.open() as knowledge:
     ...     text = knowledge.build_context_for_task(Task(description="Add a login form"))
@@ -185,11 +186,7 @@ class KnowledgeBase(Captures):
         return Patterns(found[:AT_MOST], reason=found.reason)
 
     def report_outcome(self, pattern_id: str, success: bool) -> Lesson:  # noqa: FBT001 - the contract
-        """Count what came of a pattern that was handed out.
-
-        Raises:
-            LessonError: There is none of that id.
-        """
+        """Count what came of a pattern that was handed out."""
         return self.table.count_outcome(pattern_id, success=success)
 
     def build_context_for_task(self, task: Task) -> str:
@@ -226,11 +223,7 @@ class KnowledgeBase(Captures):
         return TaskContext(text=text, patterns=shown, tokens=tokens.count(block))
 
     def lesson(self, lesson_id: str) -> Lesson:
-        """One lesson.
-
-        Raises:
-            LessonError: There is none of that id.
-        """
+        """One lesson by its id."""
         return self.table.get(lesson_id)
 
     def lessons(self, *, project: str | None = None) -> list[Lesson]:
@@ -238,18 +231,13 @@ class KnowledgeBase(Captures):
         return self.table.select(project=project if project is None else _name("project", project))
 
     def pin(self, lesson_id: str, *, pinned: bool = True) -> Lesson:
-        """Keep a lesson whatever its age, or no longer.
-
-        Raises:
-            LessonError: There is none of that id.
-        """
+        """Keep a lesson whatever its age, or no longer."""
         return self.table.pin(lesson_id, pinned=pinned)
 
     def remove(self, lesson_id: str, *, progress: Progress | None = None) -> Lesson:
         """Remove a lesson, pinned or not, from table and index.
 
         Raises:
-            LessonError: There is none of that id.
             RagloomError: The index failed; the next checkpoint resumes.
         """
         lesson = self.table.get(lesson_id)

@@ -66,12 +66,7 @@ def merge_context(
 def manual_files(
     manual: Iterable[str | os.PathLike[str]] | str | os.PathLike[str], root: Path
 ) -> list[tuple[str, Path]]:
-    """What was given by hand, and the file that each of them is.
-
-    Raises:
-        ConfigError: They are no paths.
-        SourceError: Some do not exist; it names all of them.
-    """
+    """What was given by hand, and its file; a ConfigError for no paths, a SourceError for missing files."""
     paths = [manual] if isinstance(manual, str | os.PathLike) else manual
     try:
         given = [os.fsdecode(path) for path in paths]

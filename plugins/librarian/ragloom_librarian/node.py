@@ -24,11 +24,11 @@ class LibrarianState(TypedDict, total=False):
     """What the node reads and writes; a workflow's own state may extend it, or just have these keys.
 
     Attributes:
-        issue_brief: What documents are sought for.
+        issue_brief: The query.
         manual_context: Files given by hand.
         retrieved_context: Documents found, best first.
         combined_context: Files given by hand and documents found, as one text.
-        degraded_reason: Why nothing was looked up; absent or empty when it was.
+        degraded_reason: Why nothing was retrieved; absent or empty otherwise.
     """
 
     issue_brief: str
@@ -52,36 +52,35 @@ class LibrarianNode:
         self._knowledge_base = knowledge_base
 
     def __call__(self, state: LibrarianState) -> LibrarianState:
-        """Look up documents for ``state["issue_brief"]``.
+        """Retrieve documents for ``state["issue_brief"]``.
 
         Returns:
-            ``retrieved_context`` and ``combined_context``; where nothing can be looked up,
-            ``degraded_reason`` alone.
+            ``retrieved_context`` and ``combined_context``; on failure ``degraded_reason`` alone.
 
         Raises:
-            SourceError: A file of ``manual_context`` does not exist: that is the caller's to know.
+            SourceError: A file of ``manual_context`` does not exist.
         """
-        asked = _Question(self._knowledge_base, state)
+        call = _Call(self._knowledge_base, state)
         try:
-            return asked.update(asked.start().result(asked.limit))
+            return call.update(call.start().result(call.limit))
         except SourceError:
             raise
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a workflow must go on
-            return asked.failed(error)
+            return call.failed(error)
 
     async def acall(self, state: LibrarianState) -> LibrarianState:
         """As a call, without holding the event loop."""
-        asked = _Question(self._knowledge_base, state)
+        call = _Call(self._knowledge_base, state)
         try:
-            waiting = asyncio.wrap_future(await asyncio.to_thread(asked.start))
-            return asked.update(await asyncio.wait_for(waiting, asked.limit))
+            waiting = asyncio.wrap_future(await asyncio.to_thread(call.start))
+            return call.update(await asyncio.wait_for(waiting, call.limit))
         except SourceError:
             raise
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a workflow must go on
-            return asked.failed(error)
+            return call.failed(error)
 
 
-class _Question:
+class _Call:
     """One call of the node."""
 
     def __init__(self, open_base: Callable[[], KnowledgeBase], state: LibrarianState) -> None:
@@ -89,14 +88,10 @@ class _Question:
         self._state = state
         self._root = Path()
         self._manual: list[str] = []
-        self.limit: float | None = None
-        """Seconds to wait for an answer, once it was asked."""
+        self.limit: float | None = None  # seconds to wait for an answer
 
     def start(self) -> Future[list[RetrievedDocument] | str]:
-        """Begin to look documents up, on a thread that does not keep the process alive.
-
-        Returns:
-            The documents to come, or why there are none.
+        """Search, on a thread that does not keep the process alive, for documents or why there are none.
 
         Raises:
             SourceError: A file given by hand does not exist.
@@ -116,16 +111,16 @@ class _Question:
         if not isinstance(brief, str):
             raise ConfigError(f"issue_brief: expected text, found {type(brief).__name__}")
 
-        def look_up() -> None:
+        def search() -> None:
             try:
                 answer.set_result(base.query(brief))
             except (Exception, SystemExit) as error:  # noqa: BLE001 - a workflow must go on
                 answer.set_result(_reason(error))
 
         if self.limit is None:
-            look_up()
+            search()
         else:
-            threading.Thread(target=look_up, name="ragloom-librarian", daemon=True).start()
+            threading.Thread(target=search, name="ragloom-librarian", daemon=True).start()
         return answer
 
     def update(self, answer: list[RetrievedDocument] | str) -> LibrarianState:

@@ -6,10 +6,6 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from rich.status import Status
 
 PATIENCE = 0.5  # seconds before anything is shown
 
@@ -24,27 +20,19 @@ def spinner(message: str, *, patience: float = PATIENCE) -> Iterator[None]:
         yield
         return
     over = threading.Event()
-    lock = threading.Lock()
-    shown: list[Status] = []
 
     def show() -> None:
+        if over.wait(patience):
+            return
         from rich.console import Console
-        from rich.status import Status
 
-        status = Status(message, console=Console(stderr=True))
-        with lock:
-            if not over.is_set():
-                shown.append(status)
-                status.start()
+        with Console(stderr=True).status(message):
+            over.wait()
 
-    timer = threading.Timer(patience, show)
-    timer.daemon = True
-    timer.start()
+    thread = threading.Thread(target=show, daemon=True)
+    thread.start()
     try:
         yield
     finally:
-        timer.cancel()
         over.set()
-        with lock:
-            for status in shown:
-                status.stop()
+        thread.join()

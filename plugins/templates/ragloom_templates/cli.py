@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, Unpack, cast
 
@@ -26,7 +26,7 @@ from ragloom.config import counted, did_you_mean
 if TYPE_CHECKING:
     from ragloom import Json
     from ragloom_templates.library import TemplateLibrary
-    from ragloom_templates.types import Filters, Template
+    from ragloom_templates.types import Filters, Template, TemplateMatch
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -55,11 +55,14 @@ def open_library(session: Session, dirs: Sequence[str] = ()) -> TemplateLibrary:
     return TemplateLibrary(folders or None, workspace=session.workspace())
 
 
-def to_json(template: Template) -> dict[str, Json]:
-    """A template with its content."""
-    values = asdict(template)
-    path = str(values.pop("file_path"))
-    return {**values, "path": path}
+def to_json(found: Template | TemplateMatch, *, content: bool = False) -> Json:
+    """The fields of a template or match, with or without its content."""
+    values = asdict(found)
+    if "file_path" in values:
+        values["path"] = str(values.pop("file_path"))
+    if not content:
+        del values["content"]
+    return values
 
 
 def to_line(*cells: str) -> str:
@@ -197,8 +200,7 @@ def match(
             names = ", ".join(prompt.open)
             session.note(f"{best.id}: placeholders without a value stay as they are: {names}")
     elif as_json:
-        rows = [{**asdict(one), "score": round(one.score, 6)} for one in found]
-        print_json([_without_content(row) for row in rows])
+        print_json([to_json(replace(one, score=round(one.score, 6))) for one in found])
     else:
         for one in found:
             mark = "fallback" if one.fallback else f"{one.score:.2f}"
@@ -210,10 +212,6 @@ def _placeholder(pair: str) -> tuple[str, str]:
     if not sign or not name:
         raise click.UsageError(f"--set takes NAME=VALUE, not {pair!r}")
     return name, value
-
-
-def _without_content(values: dict[str, Json]) -> Json:
-    return {key: value for key, value in values.items() if key != "content"}
 
 
 @templates.command(
@@ -236,7 +234,7 @@ def list_templates(
         library.refresh()
         found = library.list(**filters)
     if as_json:
-        print_json([_without_content(to_json(one)) for one in found])
+        print_json([to_json(one) for one in found])
         return
     columns = ("id", "name", "domain", "complexity", "methodology", "description")
     rows = [[" ".join(getattr(one, column).split()) for column in columns] for one in found]
@@ -263,7 +261,7 @@ def show(session: Session, *, template_id: str, dirs: tuple[str, ...], as_json: 
         if template is None:
             raise _unknown(template_id, library)
     if as_json:
-        print_json(to_json(template))
+        print_json(to_json(template, content=True))
         return
     session.note(f"{template.name}: {template.description or 'no description'}")
     session.note(
@@ -294,7 +292,7 @@ def add(session: Session, *, file: str, dirs: tuple[str, ...], as_json: bool) ->
     with open_library(session, dirs) as library:
         template = library.add(Path(os.path.realpath(file)))
     if as_json:
-        print_json(_without_content(to_json(template)))
+        print_json(to_json(template))
     else:
         click.echo(to_line(template.id, template.name))
 

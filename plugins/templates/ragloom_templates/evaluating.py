@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 from ragloom import Measurement, Progress, SourceError, Workspace
+from ragloom.text import parse_json
 from ragloom_templates.library import TemplateLibrary
 
 _TOP = 3
@@ -75,11 +76,7 @@ class TemplateEvaluation:
 
 
 def read_problems(path: Path) -> list[Problem]:
-    """Read JSON Lines of ``{"problem": …, "template": id or null}``.
-
-    Raises:
-        SourceError: A line is something else; the message names it.
-    """
+    """Read JSON Lines of ``{"problem": …, "template": id or null}``; any other line is a SourceError."""
     expected = 'expected {"problem": "…", "template": "id" or null}'
     try:
         lines = path.read_text("utf-8").split("\n")
@@ -90,7 +87,7 @@ def read_problems(path: Path) -> list[Problem]:
         if not line.strip():
             continue
         try:
-            entry = json.loads(line)
+            entry = cast("dict[str, object]", parse_json(line))
             problem, template = entry["problem"], entry["template"]
         except (ValueError, KeyError, TypeError) as error:
             raise SourceError(f"{path}:{number}: {expected}") from error

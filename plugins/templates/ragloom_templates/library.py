@@ -11,7 +11,7 @@ from dataclasses import asdict, replace
 from hashlib import blake2b
 from importlib.resources import files
 from pathlib import Path, PurePosixPath
-from typing import Self, Unpack
+from typing import Self, Unpack, cast
 
 from ragloom import (
     Condition,
@@ -25,7 +25,7 @@ from ragloom import (
     Workspace,
 )
 from ragloom.stores import quarantine, replace_file
-from ragloom.text import decode
+from ragloom.text import decode, parse_json
 from ragloom_templates.matching import Index
 from ragloom_templates.parsing import parse
 from ragloom_templates.settings import FALLBACK, TemplateSettings
@@ -298,11 +298,11 @@ class TemplateLibrary:
         """Take over what earlier calls added and removed."""
         file = self.space.directory / _CHANGES
         try:
-            kept = json.loads(file.read_bytes())
+            kept = cast("dict[str, list[str]]", parse_json(file.read_bytes()))
             added, removed = map(str, kept["added"]), set(map(str, kept["left_out"]))
         except FileNotFoundError:
             return
-        except (ValueError, TypeError, KeyError, RecursionError) as error:
+        except (ValueError, TypeError, KeyError) as error:
             moved = quarantine(file)
             message = "%s is damaged (%s): moved to %s; add and remove again"
             _log.warning(message, file, error, moved)

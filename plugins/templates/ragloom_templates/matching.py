@@ -103,8 +103,8 @@ class Fit:
     Attributes:
         uri: The template's file.
         score: 0 to 1: :data:`CURVE` of what follows.
-        cosine: The mean of two: that of the head alone, and that of the best part with its head.
-        words: BM25 of the problem's words in the best part and its head, without a norm for the
+        cosine: The mean of two: that of the head alone, and that of the best chunk with its head.
+        words: BM25 of the problem's words in the best chunk and its head, without a norm for the
             length, which is about the same for all. Each word's weight is its inverse document
             frequency over the largest that there can be, so that the sum means the same in a small
             library and in a large one.
@@ -178,17 +178,17 @@ class Index:
     def _best(
         self, cosines: npt.NDArray[np.float32]
     ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.intp]]:
-        """``(files,)`` from ``(chunks,)``: the mean of the best lead and the best part, and its row."""
+        """``(files,)`` from ``(chunks,)``: the mean of the best lead and the best chunk, and its row."""
         files, leads = self.snapshot.file_of_row, self._leads
         lead = np.full(len(self.snapshot.uris), -1, np.float32)
-        part = lead.copy()
+        chunk = lead.copy()
         np.maximum.at(lead, files[leads], cosines[leads])
-        # A lead may be all there is; among several parts it stands for the first.
-        np.maximum.at(part, files, cosines)
-        row = np.zeros(len(part), np.intp)
-        best = np.flatnonzero(cosines == part[files])[::-1]  # of equals the first
+        # A lead may be all there is; among several chunks it stands for the first.
+        np.maximum.at(chunk, files, cosines)
+        row = np.zeros(len(chunk), np.intp)
+        best = np.flatnonzero(cosines == chunk[files])[::-1]  # of equals the first
         row[files[best]] = best
-        return ((lead + part) / 2).astype(np.float32, copy=False), row
+        return ((lead + chunk) / 2).astype(np.float32, copy=False), row
 
     @cached_property
     def _leads(self) -> npt.NDArray[np.bool_]:

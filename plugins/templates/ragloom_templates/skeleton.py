@@ -22,7 +22,7 @@ description: "{TO_BE_WRITTEN}"
 
 ## Steps
 
-1. **Say what is asked.** …
+1. **State the question.** …
 2. **…**
 
 ## Check

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import asdict
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import click
 
 from ragloom.cli import Session, json_option, progress
 from ragloom.config import counted
+from ragloom.text import parse_json
 from ragloom_knowledge.cli._group import emit, knowledge, labels, opened_base
 from ragloom_knowledge.types import CHECKPOINTS, KINDS, LessonError
 
@@ -81,14 +82,14 @@ def _from_line(number: int, line: bytes) -> Lesson | None:
 
     try:
         text = line.decode("utf-8-sig").strip()  # PowerShell begins with a byte order mark
-        return lesson_from_json(cast("Json", json.loads(text))) if text else None
+        return lesson_from_json(parse_json(text)) if text else None
     except LessonError as error:
         raise LessonError(f"line {number}: {error}") from error
     except UnicodeDecodeError as error:
         raise LessonError(f"line {number}: not UTF-8") from error
     except json.JSONDecodeError as error:
         raise LessonError(f"line {number}: not JSON: {error.msg}") from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         message = f"line {number}: a number is too long, or brackets are too deep, to be read"
         raise LessonError(message) from error
 
