@@ -16,7 +16,7 @@ __all__ = ["command"]
 
 _STANDARD = "pip install 'ragloom[standard]'"
 # As ragloom.testing.scaffold.KINDS, which is not imported for the help.
-_KINDS = ("store", "loader", "chunker", "embedder", "formatter", "reranker")
+_KINDS = ("store", "loader", "chunker", "embedder", "formatter", "reranker", "settings")
 
 
 @click.group(
