@@ -84,14 +84,23 @@ def test_wrong_settings_are_refused(cli):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--option", "sqllite.path=x"], "no 'sqllite'; did you mean 'sqlite'?"),
-        (["--option", "agents.path=x"], "no 'agents'; there are: "),  # a plugin, and no part
+        (
+            ["--option", "sqllite.path=x"],
+            "unknown component 'sqllite' of ragloom; did you mean 'sqlite'?",
+        ),
+        (
+            ["--option", "agents.path=x"],
+            "unknown component 'agents' of ragloom (available: ",
+        ),  # a plugin
         (["--option", "sqlite.pat=x"], "unknown option 'pat'; did you mean 'path'?"),
         (["--option", "token.size=many"], "'size' must be int"),
-        (["--deviation", "resultss:test_limits=x"], "no 'resultss'; did you mean 'results'?"),
-        (["--deviation", "results:test_limits=x"], "there is no rule 'test_limits'"),
-        (["--deviation", "limits=x"], "there is no rule 'limits'; did you mean 'test_limits'?"),
-        (["--deviation", "nope=reason"], "there is no rule 'nope'"),
+        (
+            ["--deviation", "resultss:test_limits=x"],
+            "unknown component 'resultss' of ragloom; did you mean 'results'?",
+        ),
+        (["--deviation", "results:test_limits=x"], "unknown rule 'test_limits'"),
+        (["--deviation", "limits=x"], "unknown rule 'limits'; did you mean 'test_limits'?"),
+        (["--deviation", "nope=reason"], "unknown rule 'nope'"),
     ],
 )
 def test_what_nothing_takes_notice_of_is_refused(cli, arguments, said):
@@ -160,7 +169,7 @@ def test_a_part_that_declares_what_is_no_rule_is_no_quiet_success(make_plugin, m
     host = PluginHost({"mine": plugin})
     monkeypatch.setattr(checking.PluginHost, "discover", lambda **_: host)
     with pytest.raises(
-        PluginError, match="'odd' declares a deviation from test_limit, which is no rule"
+        PluginError, match="'odd' declares a deviation from the unknown rule 'test_limit'"
     ):
         checking.contract_classes(Check(distribution="mine"))
 
