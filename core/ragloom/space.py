@@ -271,7 +271,7 @@ class Space(Components, Searchable):
     def follow(self, hit: Hit) -> Hit | None:
         """A hit as its file stands now; None where the file is gone or no longer says it."""
         uri = hit.chunk.uri
-        # Of the generation that answered: opening it anew for every hit would read CURRENT each time.
+        # Of the generation that answered: opening it for every hit would read CURRENT each time.
         files = (self._snapshot or self.snapshot()).files
         return follow(hit, self.root / uri, files[uri], lambda: self.loaders)
 

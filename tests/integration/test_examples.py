@@ -15,7 +15,7 @@ import pytest
 pytestmark = pytest.mark.slow
 
 EXAMPLES = ["chroma", "openai", "pgvector", "qdrant"]
-KINDS = ["chunker", "embedder", "formatter", "loader", "reranker", "store"]
+KINDS = ["chunker", "embedder", "formatter", "loader", "reranker", "settings", "store"]
 SETTINGS = {
     "RAGLOOM_CHUNKER": "my-chunker",
     "RAGLOOM_EMBEDDER": "my-embedder",

@@ -10,8 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from ragloom.testing.scaffold import write_plugin
-
 pytestmark = [
     pytest.mark.skipif(
         importlib.util.find_spec("ragloom.cli") is None, reason="the command line is not there yet"
@@ -34,6 +32,13 @@ The office parrot eats sunflower seeds and a slice of apple at noon.
 """
 
 
+def scaffold(folder):
+    """Write the package ``ragloom-wiki`` with a loader, a chunker and a section of settings."""
+    kinds = ("--kind", "loader", "--kind", "chunker", "--kind", "settings")
+    command = (sys.executable, "-m", "ragloom", "plugins", "new", "wiki", *kinds)
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+
+
 @pytest.fixture(scope="module")
 def python(tmp_path_factory, wheel, root, build_wheel):
     """The interpreter of a fresh environment with ragloom's wheel, both plugins, and a scaffold.
@@ -44,8 +49,8 @@ def python(tmp_path_factory, wheel, root, build_wheel):
     folder = tmp_path_factory.mktemp("third-party")
     for project in ("rst", "broken"):
         build_wheel(root / "tests" / "data" / "third_party" / project, folder)
-    (scaffold, *_) = write_plugin("wiki", ["loader", "chunker"], folder)
-    build_wheel(scaffold, folder)
+    scaffold(folder)
+    build_wheel(folder / "ragloom-wiki", folder)
     venv.create(folder / "venv", symlinks=True)
     places = {"base": str(folder / "venv"), "platbase": str(folder / "venv")}
     packages = sysconfig.get_path("purelib", "venv", vars=places)
@@ -58,7 +63,7 @@ def python(tmp_path_factory, wheel, root, build_wheel):
         ],
         check=True,
     )
-    borrowed = sorted({sysconfig.get_path(name) for name in ("purelib", "platlib")})
+    borrowed = [place for place in sys.path if place.endswith("-packages")]
     Path(packages, "dependencies.pth").write_text("\n".join([*borrowed, ""]), "utf-8")
     return f"{scripts}/python"
 
@@ -71,11 +76,11 @@ def project(tmp_path):
 
 @pytest.fixture
 def ragloom(python, project):
-    def run(*arguments):
+    def run(*arguments, check=True):
         return subprocess.run(
             [python, "-m", "ragloom", *arguments],
             cwd=project,
-            check=True,
+            check=check,
             capture_output=True,
             text=True,
             encoding="utf-8",
@@ -141,7 +146,10 @@ SETTINGS = """\
 embedder: onnx
 store: sqlite
 chunkers: {.sql: wiki}
+wiki:
+  dialect: strict
 """
+SQL = "\n\n".join(f"INSERT INTO parrots\nVALUES ({number});" for number in range(90))
 
 
 @pytest.fixture
@@ -149,31 +157,50 @@ def wiki(ragloom, project):
     """An index with files of the scaffold's own format, and of one that its chunker splits."""
     (project / "ragloom.yaml").write_text(SETTINGS, "utf-8")
     (project / "keys.wiki").write_text(WIKI, "utf-8")
-    (project / "parrots.sql").write_text("CREATE TABLE parrots (seeds int);\n", "utf-8")
+    (project / "parrots.sql").write_text(SQL, "utf-8")
     ragloom("index")
     return project
 
 
-def test_a_scaffold_hands_over_sections_and_splits_one_ending(ragloom, wiki):
+def test_a_scaffold_hands_over_sections(ragloom, wiki):
     done = ragloom("search", "when are the signing keys rotated?", "--json")
     hit = next(hit for hit in json.loads(done.stdout)["hits"] if hit["path"] == "keys.wiki")
+
     assert hit["headings"] == ["Keys", "Rotation"]
     assert hit["metadata"] == {"status": "accepted"}
-    listed = json.loads(ragloom("config", "--json").stdout)
-    (chosen,) = (one for one in listed if one["key"] == "chunkers")
-    assert chosen["value"] == {".sql": "wiki"}
-    assert chosen["origin"].endswith("ragloom.yaml:3")
 
-    (wiki / "ragloom.yaml").write_text(SETTINGS.replace("chunkers: {.sql: wiki}", ""), "utf-8")
+
+def test_a_scaffold_splits_one_ending(ragloom, wiki):
+    done = ragloom("chunks", "parrots.sql", "--json")
+    texts = [json.loads(line)["text"] for line in done.stdout.splitlines()]
+    assert len(texts) > 1
+    assert "\n\n".join(texts) == SQL  # whole paragraphs
+
+    unset = SETTINGS.replace("chunkers: {.sql: wiki}\n", "")
+    (wiki / "ragloom.yaml").write_text(unset, "utf-8")
     files = json.loads(ragloom("index", "--json").stdout)["files"]
     assert (files["updated"], files["unchanged"]) == (1, 2)  # only that ending goes back
 
 
+def test_a_scaffold_has_a_section_of_settings(ragloom, wiki):
+    listed = {one["key"]: one for one in json.loads(ragloom("config", "--json").stdout)}
+    assert listed["chunkers"]["value"] == {".sql": "wiki"}
+    assert listed["chunkers"]["origin"].endswith("ragloom.yaml:3")
+    assert listed["wiki.dialect"]["value"] == "strict"
+    assert listed["wiki.dialect"]["origin"].endswith("ragloom.yaml:5")
+
+    (wiki / "ragloom.yaml").write_text(SETTINGS.replace("dialect", "dialct"), "utf-8")
+    done = ragloom("config", check=False)
+    place = f"error: {wiki / 'ragloom.yaml'}:5: wiki: unknown option 'dialct'"
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.splitlines()[-1] == f"{place}; did you mean 'dialect'? (legal: dialect)"
+
+
 def test_a_scaffold_passes_its_contract_tests(python, tmp_path):
-    (target, *_) = write_plugin("wiki", ["loader", "chunker"], tmp_path)
+    scaffold(tmp_path)
     done = subprocess.run(
         [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"],
-        cwd=target,
+        cwd=tmp_path / "ragloom-wiki",
         check=False,
         capture_output=True,
         text=True,

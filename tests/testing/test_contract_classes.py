@@ -56,7 +56,7 @@ def test_overriding_a_rule_later_fails(run):
 
 def test_a_deviation_from_what_is_no_rule_or_without_a_reason_is_a_collection_error(run):
     for deviations, message in (
-        ({"test_nothing": "why"}, "which is no rule"),
+        ({"test_nothing": "why"}, "unknown rule 'test_nothing'"),
         ({"test_no_citations_render": " "}, "without a reason"),
     ):
         code, said = run(f"class TestIt(Base):\n    deviations = {deviations!r}")

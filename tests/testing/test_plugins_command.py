@@ -15,6 +15,8 @@ from ragloom.testing.checking import Check, refuse_unknown
 from ragloom.testing.fakes import hashing_provider
 from ragloom.testing.scaffold import KINDS, write_plugin
 
+HOOKS = {kind: f"ragloom_{kind}s" for kind in KINDS} | {"settings": "ragloom_settings"}
+
 
 def test_the_command_offers_every_kind():
     assert tuple(KINDS) == _KINDS
@@ -31,7 +33,8 @@ def test_a_scaffold_is_a_package_of_python_that_names_what_it_is(kind, tmp_path)
         assert "$" not in text.replace("${{", "") or path.suffix == ".py", path
         if path.suffix == ".py":
             compile(text, str(path), "exec")
-    assert f"ragloom_{kind}s" in (target / "ragloom_two_words" / "__init__.py").read_text("utf-8")
+    code = (target / "ragloom_two_words" / "__init__.py").read_text("utf-8")
+    assert f"def {HOOKS[kind]}()" in code
 
 
 def test_a_package_may_offer_several_kinds(tmp_path):
@@ -40,7 +43,7 @@ def test_a_package_may_offer_several_kinds(tmp_path):
     assert {f"ragloom_all/{kind}.py" for kind in KINDS} < written
     code = (target / "ragloom_all" / "__init__.py").read_text("utf-8")
     compile(code, "__init__.py", "exec")
-    assert [code.count(f"def ragloom_{kind}s()") for kind in KINDS] == [1] * len(KINDS)
+    assert [code.count(f"def {HOOKS[kind]}()") for kind in KINDS] == [1] * len(KINDS)
 
 
 def test_nothing_is_overwritten(cli, tmp_path):
@@ -81,14 +84,23 @@ def test_wrong_settings_are_refused(cli):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--option", "sqllite.path=x"], "no 'sqllite'; did you mean 'sqlite'?"),
-        (["--option", "agents.path=x"], "no 'agents'; there are: "),  # a plugin, and no part
+        (
+            ["--option", "sqllite.path=x"],
+            "unknown component 'sqllite' of ragloom; did you mean 'sqlite'?",
+        ),
+        (
+            ["--option", "agents.path=x"],
+            "unknown component 'agents' of ragloom (available: ",
+        ),  # a plugin
         (["--option", "sqlite.pat=x"], "unknown option 'pat'; did you mean 'path'?"),
         (["--option", "token.size=many"], "'size' must be int"),
-        (["--deviation", "resultss:test_limits=x"], "no 'resultss'; did you mean 'results'?"),
-        (["--deviation", "results:test_limits=x"], "there is no rule 'test_limits'"),
-        (["--deviation", "limits=x"], "there is no rule 'limits'; did you mean 'test_limits'?"),
-        (["--deviation", "nope=reason"], "there is no rule 'nope'"),
+        (
+            ["--deviation", "resultss:test_limits=x"],
+            "unknown component 'resultss' of ragloom; did you mean 'results'?",
+        ),
+        (["--deviation", "results:test_limits=x"], "unknown rule 'test_limits'"),
+        (["--deviation", "limits=x"], "unknown rule 'limits'; did you mean 'test_limits'?"),
+        (["--deviation", "nope=reason"], "unknown rule 'nope'"),
     ],
 )
 def test_what_nothing_takes_notice_of_is_refused(cli, arguments, said):
@@ -157,7 +169,7 @@ def test_a_part_that_declares_what_is_no_rule_is_no_quiet_success(make_plugin, m
     host = PluginHost({"mine": plugin})
     monkeypatch.setattr(checking.PluginHost, "discover", lambda **_: host)
     with pytest.raises(
-        PluginError, match="'odd' declares a deviation from test_limit, which is no rule"
+        PluginError, match="'odd' declares a deviation from the unknown rule 'test_limit'"
     ):
         checking.contract_classes(Check(distribution="mine"))
 
@@ -175,6 +187,9 @@ def test_the_folder_one_is_in_shadows_no_module(capfd, tmp_path, monkeypatch):
         ("ragloom-markdown", "store", "the package 'ragloom_markdown' is installed already"),
         ("sqlite", "store", "there is a store 'sqlite' already"),
         ("code", "chunker", "there is a chunker 'code' already"),
+        ("audit", "settings", "there is a plugin 'audit' already"),
+        ("top-k", "settings", "there is a setting 'top_k' already"),
+        ("spaces", "settings", "there is a setting 'spaces' already"),
     ],
 )
 def test_a_name_that_is_taken_is_refused(cli, tmp_path, name, kind, said):

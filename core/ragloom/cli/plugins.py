@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ragloom.types import Json
 
 # As ragloom.testing.scaffold.KINDS, which is not imported for the help.
-_KINDS = ("store", "loader", "chunker", "embedder", "formatter", "reranker")
+_KINDS = ("store", "loader", "chunker", "embedder", "formatter", "reranker", "settings")
 
 
 @click.group(

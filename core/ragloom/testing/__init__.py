@@ -24,8 +24,8 @@ ragloom counts on is tested::
 ``FormatterContract``    the fixture ``formatter``
 =======================  ======================================================================
 
-No rule can be overridden: that is an error when the tests are collected. What a part knowingly does
-otherwise is declared with its reason in ``deviations``, and becomes a strict xfail.
+No rule can be overridden: that is an error when the tests are collected. A known
+deviation is declared with its reason in ``deviations``, and becomes a strict xfail.
 
 ``ExactStore`` and ``HashingEmbedder`` need no disk and no model; ``strategies`` are Hypothesis's;
 ``fixtures`` is a pytest plugin: ``pytest_plugins = ["ragloom.testing.fixtures"]`` in a conftest.py.
@@ -104,7 +104,7 @@ if "pytest" in sys.modules:
 
 
 def __getattr__(name: str) -> object:
-    """Import a contract, and pytest with it, when it is first asked for (PEP 562)."""
+    """Import a contract, and pytest with it, on first use (PEP 562)."""
     if name not in _ON_FIRST_USE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module

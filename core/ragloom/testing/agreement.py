@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -20,7 +20,7 @@ from hypothesis.stateful import (
 from ragloom.protocols import SearchableStore, Store
 from ragloom.testing.fakes import ExactStore
 from ragloom.testing.samples import DIMENSION
-from ragloom.testing.store_fixtures import StoreFixtures, everything
+from ragloom.testing.store_fixtures import MakeStore, StoreFixtures, everything
 from ragloom.testing.strategies import IDS, chunks, conditions, directions
 from ragloom.types import Chunk, Condition
 
@@ -36,14 +36,14 @@ class StoreAgreement(StoreFixtures, contract=True):
 
     Attributes:
         examples: How many runs.
-        steps: How many steps a run has at the most.
+        steps: The most steps of a run.
     """
 
     examples: ClassVar[int] = 20
     steps: ClassVar[int] = 15
 
     def test_it_agrees_with_an_exact_store_in_memory(
-        self, make_store: Callable[[], Store], space: str, directory: Path
+        self, make_store: MakeStore, space: str, directory: Path
     ) -> None:
         """The same steps give the same chunks, ids and cosines: the failing steps are printed."""
 

@@ -54,8 +54,8 @@ class Check:
 
     Attributes:
         distribution: The installed package.
-        options: Settings by the name of the part.
-        deviations: Reasons by ``PART:RULE``, or by ``RULE`` for every part.
+        options: Settings by the name of the component.
+        deviations: Reasons by ``COMPONENT:RULE``, or by ``RULE`` for every component.
         samples: Files for the loaders that read their suffix.
     """
 
@@ -67,7 +67,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Case:
-    """A plugin, where there is no provider, or a part, and a contract that it is held to."""
+    """A plugin, where there is no provider, or a component, and the contract that it must pass."""
 
     name: str
     contract: type[Contract]
@@ -76,54 +76,53 @@ class _Case:
 
 
 def contract_classes(check: Check) -> dict[str, type[Contract]]:
-    """A class of tests for each plugin of a distribution, and for each part that it offers."""
+    """A class of tests for each plugin of a distribution, and for each component that it offers."""
     made: dict[str, type[Contract]] = {}
     for case in _cases(check):
         label = case.contract.__name__.removesuffix("Contract")
-        made[f"Test{label}_{_plain(case.name)}"] = _class(case, check)
+        name = re.sub(r"\W", "_", case.name)
+        made[f"Test{label}_{name}"] = _class(case, check)
     return made
 
 
 def refuse_unknown(check: Check) -> None:
-    """Refuse settings and deviations that nothing of the distribution would take notice of.
+    """Refuse settings and deviations that match nothing in the distribution.
 
     Raises:
-        ConfigError: A part, one of its options or a rule does not exist.
-        PluginError: A part ships a deviation from what is no rule.
+        ConfigError: A component, one of its options or a rule does not exist.
+        PluginError: A component ships a deviation from what is no rule.
     """
     cases = list(_cases(check))
-    parts = {case.name for case in cases if case.provider is not None}
-    for part, values in check.options.items():
-        if part not in parts:
-            raise ConfigError(f"--option {part}: {_absent(check, part, parts)}")
-        problems = []
-        for provider in (case.provider for case in cases if case.name == part):
-            if provider is not None:
-                try:
-                    build(provider.options, values, part=f"--option {part}")
-                except ConfigError as error:
-                    problems.append(error)
-                else:  # of several kinds, one that takes it is meant
-                    break
-        else:
+    for name, values in check.options.items():
+        providers = [case.provider for case in cases if case.provider and case.name == name]
+        if not providers:
+            components = {case.name for case in cases if case.provider}
+            raise ConfigError(f"--option {name}: {_unknown(check, name, components)}")
+        problems: list[ConfigError] = []
+        for provider in providers:
+            try:
+                build(provider.options, values, part=f"--option {name}")
+            except ConfigError as error:
+                problems.append(error)
+        if len(problems) == len(providers):  # of several kinds, one that takes it is meant
             raise problems[0]
     known = {case.name for case in cases}
     for key in check.deviations:
-        part, _, rule = key.rpartition(":")
-        if part and part not in known:
-            raise ConfigError(f"--deviation {key}: {_absent(check, part, known)}")
+        name, _, rule = key.rpartition(":")
+        if name and name not in known:
+            raise ConfigError(f"--deviation {key}: {_unknown(check, name, known)}")
         rules = {
-            name for case in cases if part in ("", case.name) for name in rules_of(case.contract)
+            one for case in cases if name in ("", case.name) for one in rules_of(case.contract)
         }
         if rule.partition("[")[0] not in rules:
             raise ConfigError(
-                f"--deviation {key}: there is no rule {rule!r}{did_you_mean(rule, rules)}"
+                f"--deviation {key}: unknown rule {rule!r}{did_you_mean(rule, rules)}"
             )
 
 
-def _absent(check: Check, name: str, known: Collection[str]) -> str:
-    hint = did_you_mean(name, known) or f"; there are: {', '.join(sorted(known))}"
-    return f"{check.distribution} offers no {name!r}{hint}"
+def _unknown(check: Check, name: str, known: Collection[str]) -> str:
+    hint = did_you_mean(name, known) or f" (available: {', '.join(sorted(known))})"
+    return f"unknown component {name!r} of {check.distribution}{hint}"
 
 
 def _refuse_no_rules(kind: Kind, provider: Provider[object]) -> None:
@@ -131,7 +130,7 @@ def _refuse_no_rules(kind: Kind, provider: Provider[object]) -> None:
     for rule in provider.deviations:
         if rule.partition("[")[0] not in rules:
             raise PluginError(
-                f"{provider.name!r} declares a deviation from {rule}, which is no rule"
+                f"{provider.name!r} declares a deviation from the unknown rule {rule!r}"
                 f"{did_you_mean(rule, rules)}"
             )
 
@@ -140,22 +139,19 @@ def _cases(check: Check) -> Iterator[_Case]:
     host = PluginHost.discover(disabled=())
     offered = {info.name: info.provides for info in host.plugins()}
     for point in _entry_points(check.distribution):
-        plugin = {"plugin": _fixture(point.module)}
+        plugin = {"plugin": _fixture(partial(str, point.module))}
         yield _Case(name=point.name, contract=PluginContract, fixtures=plugin)
         for kind in PROTOCOLS:
             for name in offered[point.name].get(kind, ()):
-                _refuse_no_rules(kind, host.providers(kind)[name])
+                provider = host.providers(kind)[name]
+                _refuse_no_rules(kind, provider)
                 for contract in _CONTRACTS[kind]:
-                    yield _Case(
-                        name=name,
-                        contract=contract,
-                        fixtures=_fixtures(kind, name, contract, check),
-                        provider=host.providers(kind)[name],
-                    )
+                    fixtures = _fixtures(kind, name, contract, check)
+                    yield _Case(name=name, contract=contract, fixtures=fixtures, provider=provider)
 
 
 def made_part(kind: Kind, name: str, options: Options) -> object:
-    """A part of an installed plugin; a function of a module, so that processes can name it."""
+    """A component of an installed plugin; a function of a module, so that processes can name it."""
     make: Callable[..., object] = getattr(_host(), kind.removesuffix("s"))
     return make(name, options.get(name, {}))
 
@@ -187,21 +183,17 @@ def _class(case: _Case, check: Check) -> type[Contract]:
 
 
 def _fixtures(kind: Kind, name: str, contract: type[Contract], check: Check) -> dict[str, object]:
+    available = partial(_available, kind, name, check.options)
     if kind == "stores":
 
-        def ready() -> None:
-            store = _available(kind, name, check.options)
+        def make_store() -> object:
+            store = available()
             if contract is SearchRules and not isinstance(store, SearchableStore):
-                pytest.skip("it only keeps; searches go to the snapshot")
+                pytest.skip("it does not search; the snapshot does")
+            return partial(made_part, kind, name, check.options)
 
-        make = partial(made_part, kind, name, check.options)
-        return {"make_store": _fixture(make, check=ready)}
-
-    @pytest.fixture(name=kind.removesuffix("s"))
-    def part(self: object) -> object:  # noqa: ARG001 - a method
-        return _available(kind, name, check.options)
-
-    fixtures: dict[str, object] = {kind.removesuffix("s"): part}
+        return {"make_store": _fixture(make_store)}
+    fixtures = {kind.removesuffix("s"): _fixture(available)}
     if kind == "loaders":
 
         @pytest.fixture
@@ -213,7 +205,7 @@ def _fixtures(kind: Kind, name: str, contract: type[Contract], check: Check) -> 
 
 
 def _available(kind: Kind, name: str, options: Options) -> object:
-    """The part; or the test is skipped, with what it needs."""
+    """The component; or the test is skipped, with what it needs."""
     provider = _host().providers(kind).get(name)
     if provider is not None and (missing := missing_modules(provider)):
         pytest.skip(f"needs {', '.join(missing)}: pip install '{provider.extra}'")
@@ -238,15 +230,9 @@ def _samples(loader: Loader, given: Sequence[str]) -> Mapping[str, bytes]:
     return {name: content}
 
 
-def _fixture(value: object, check: Callable[[], object] | None = None) -> object:
+def _fixture(make: Callable[[], object]) -> object:
     @pytest.fixture
     def fixture(self: object) -> object:  # noqa: ARG001 - a method
-        if check is not None:
-            check()
-        return value
+        return make()
 
     return fixture
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"\W", "_", name)

@@ -42,6 +42,8 @@ DOCUMENTS: Final = {
 
 _MAX_TOKENS: Final = 64
 
+_every_document = pytest.mark.parametrize("document_name", DOCUMENTS)
+
 
 class ChunkerContract(Contract, contract=True):
     """Every chunker passes these tests. The author writes the fixture ``chunker``.
@@ -66,7 +68,7 @@ class ChunkerContract(Contract, contract=True):
         """An empty or blank document has no pieces: look for a last piece that is always added."""
         assert self._pieces(chunker, text) == []
 
-    @pytest.mark.parametrize("document_name", DOCUMENTS)
+    @_every_document
     def test_pieces_lie_inside_the_text(self, chunker: Chunker, document_name: str) -> None:
         """``0 <= start < end <= len(text)``, in characters: look for byte offsets."""
         text = DOCUMENTS[document_name]
@@ -77,7 +79,7 @@ class ChunkerContract(Contract, contract=True):
         ]
         assert outside == []
 
-    @pytest.mark.parametrize("document_name", DOCUMENTS)
+    @_every_document
     def test_pieces_come_in_order(self, chunker: Chunker, document_name: str) -> None:
         """Sorted by their start; they may overlap, and no two are the same."""
         spans = [tuple(piece.span) for piece in self._pieces(chunker, DOCUMENTS[document_name])]
@@ -85,7 +87,7 @@ class ChunkerContract(Contract, contract=True):
         assert starts == sorted(starts)
         assert len(set(spans)) == len(spans)
 
-    @pytest.mark.parametrize("document_name", DOCUMENTS)
+    @_every_document
     def test_every_character_that_is_not_blank_is_covered(
         self, chunker: Chunker, document_name: str
     ) -> None:
@@ -99,7 +101,7 @@ class ChunkerContract(Contract, contract=True):
         assert lost == []
 
     def test_pieces_fit_the_embedder(self, chunker: Chunker) -> None:
-        """Context and text together have ``max_tokens`` at the most: measure with ``counter``.
+        """Context and text together have at most ``max_tokens``: measure with ``counter``.
 
         What is longer is embedded in windows, whose mean says less of each. A chunker whose user asks for a
         size says so by an attribute ``fits = False``, and is not held to this.
@@ -114,7 +116,7 @@ class ChunkerContract(Contract, contract=True):
             ]
             assert max(longest, default=0) <= _MAX_TOKENS, document_name
 
-    @pytest.mark.parametrize("document_name", DOCUMENTS)
+    @_every_document
     def test_chunks_are_exact_slices_of_the_file(
         self, chunker: Chunker, document_name: str
     ) -> None:
@@ -142,9 +144,9 @@ class ChunkerContract(Contract, contract=True):
         assert len(set(before)) == len(before)
         assert [one for one in before[:-2] if one not in after] == []
 
-    @pytest.mark.parametrize("document_name", DOCUMENTS)
+    @_every_document
     def test_the_same_document_is_cut_the_same(self, chunker: Chunker, document_name: str) -> None:
-        """Cutting is a function of the document: look for state that stays from the last one."""
+        """Splitting is a function of the document: look for state that stays from the last one."""
         first = self._pieces(chunker, DOCUMENTS[document_name])
         self._pieces(chunker, "# Another\n\nText of another document.\n")
         assert self._pieces(chunker, DOCUMENTS[document_name]) == first
@@ -156,7 +158,7 @@ class ChunkerContract(Contract, contract=True):
             assert [one for one in piece.headings if one != " ".join(one.split())] == []
 
     def test_the_fingerprint_stays_the_same(self, chunker: Chunker) -> None:
-        """It is not empty, and cutting does not change it, or every run would cut all again."""
+        """It is not empty, and splitting does not change it, or every run would split all files."""
         before = chunker.fingerprint
         self._pieces(chunker, DOCUMENTS["markdown"])
         assert before

@@ -12,10 +12,10 @@ __all__ = ["Contract", "rules_of"]
 
 
 class Contract:
-    """A class of tests that every part of a kind must pass.
+    """A class of tests that every component of a kind must pass.
 
     Attributes:
-        deviations: Rules that the part knowingly breaks, by the name of the test, and why. A name
+        deviations: Rules that the component knowingly breaks, by the name of the test, and why. A name
             may end in the parameter, as pytest shows it: ``test_limits[0]``. The test is then expected
             to fail, and fails the run when it passes.
     """
@@ -55,11 +55,11 @@ def _check(cls: type[Contract]) -> None:
     for name, rule in rules_of(cls).items():
         if inspect.getattr_static(cls, name, None) is not rule:
             raise TypeError(
-                f"{cls.__name__} overrides {name}, a rule of the contract: what the part knowingly "
-                f"does otherwise is declared, deviations = {{{name!r}: 'the reason'}}"
+                f"{cls.__name__} overrides {name}, a rule of the contract; declare a known deviation: "
+                f"deviations = {{{name!r}: 'the reason'}}"
             )
     for name, reason in cls.deviations.items():
         if name.partition("[")[0] not in rules_of(cls):
-            raise TypeError(f"{cls.__name__} declares a deviation from {name}, which is no rule")
+            raise TypeError(f"{cls.__name__} declares a deviation from the unknown rule {name!r}")
         if not reason.strip():
             raise TypeError(f"{cls.__name__} declares a deviation from {name} without a reason")

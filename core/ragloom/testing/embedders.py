@@ -125,7 +125,7 @@ class EmbedderContract(Contract, contract=True):
         assert int(cosines.argmax()) == 0
 
     def test_the_counter_counts_the_tokens_it_finds(self, embedder: Embedder) -> None:
-        """Token spans are in order, apart and inside the text; there are ``count`` at the most."""
+        """Token spans are in order, apart and inside the text; there are at most ``count``."""
         counter = embedder.counter
         assert counter.name
         assert counter.count("") == 0
@@ -144,7 +144,7 @@ class EmbedderContract(Contract, contract=True):
         assert texts == list(PASSAGES)
 
     def test_the_fingerprint_stays_the_same(self, embedder: Embedder) -> None:
-        """Using an embedder does not change its fingerprint, or every run would embed all again."""
+        """Using an embedder does not change its fingerprint, or every run would re-embed all."""
         before = embedder.fingerprint
         embedder.embed_passages(PASSAGES[:1])
         assert before
@@ -153,7 +153,7 @@ class EmbedderContract(Contract, contract=True):
     def test_the_fingerprint_changes_with_the_vectors(
         self, embedder: Embedder, variants: Sequence[Embedder]
     ) -> None:
-        """Other vectors, another fingerprint: every option that changes vectors must be part of it.
+        """Other vectors, another fingerprint: every option that changes vectors belongs to it.
 
         The fixture ``variants`` gives embedders of other options; without any this is skipped.
         """
@@ -166,7 +166,7 @@ class EmbedderContract(Contract, contract=True):
                 assert variant.fingerprint != embedder.fingerprint
 
     def test_after_closing_it_can_be_used_again(self, embedder: Embedder) -> None:
-        """``close`` gives memory back, may be called twice, and the next call loads the model."""
+        """``close`` frees memory, may be called twice, and the next call loads the model."""
         before = embedder.embed_passages(PASSAGES[:1])
         embedder.close()
         embedder.close()

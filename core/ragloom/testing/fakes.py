@@ -25,10 +25,7 @@ _TOKEN = re.compile(r"\w+|[^\w\s]")
 class RegexCounter:
     """Takes every word, and every other character that is not blank, for a token."""
 
-    @property
-    def name(self) -> str:
-        """``regex``."""
-        return "regex"
+    name = "regex"
 
     def count(self, text: str) -> int:
         """Tokens in ``text``."""
@@ -58,50 +55,23 @@ class HashingEmbedder:
         passages: Every passage embedded since this object was made, in order; a test counts them.
     """
 
+    calibration: Calibration | None = None
+
     def __init__(self, options: HashingOptions | None = None) -> None:
         options = options or HashingOptions()
         if options.dimension < 1 or options.max_tokens < 1:
             raise ValueError("dimension and max_tokens must be at least 1")
         self.passages: list[str] = []
-        self._dimension = options.dimension
-        self._max_tokens = options.max_tokens
-        self._counter = RegexCounter()
-        self._truncated = 0
-
-    @property
-    def fingerprint(self) -> str:
-        """``hashing-<dimension>-<max_tokens>``."""
-        return f"hashing-{self._dimension}-{self._max_tokens}"
-
-    @property
-    def dimension(self) -> int:
-        """Numbers in a vector."""
-        return self._dimension
-
-    @property
-    def counter(self) -> RegexCounter:
-        """The tokens that are hashed."""
-        return self._counter
-
-    @property
-    def max_tokens(self) -> int:
-        """Tokens of a passage that are hashed."""
-        return self._max_tokens
-
-    @property
-    def truncated(self) -> int:
-        """Texts that were longer than that."""
-        return self._truncated
-
-    @property
-    def calibration(self) -> Calibration | None:
-        """None: the default curve."""
-        return None
+        self.dimension = options.dimension
+        self.max_tokens = options.max_tokens
+        self.counter = RegexCounter()
+        self.truncated = 0
+        self.fingerprint = f"hashing-{self.dimension}-{self.max_tokens}"
 
     def embed_passages(self, texts: Sequence[str]) -> Embeddings:
         """``(len(texts), dimension)`` float32, rows of unit length."""
         self.passages.extend(texts)
-        vectors = np.zeros((len(texts), self._dimension), np.float32)
+        vectors = np.zeros((len(texts), self.dimension), np.float32)
         for row, text in zip(vectors, texts, strict=True):
             row[:] = self._embed(text)
         return vectors
@@ -111,13 +81,13 @@ class HashingEmbedder:
         return self._embed(text)
 
     def close(self) -> None:
-        """There is nothing to give back."""
+        """Nothing is loaded, so that nothing is freed."""
 
     def _embed(self, text: str) -> Embeddings:
-        tokens = [text[start:end].casefold() for start, end in self._counter.spans(text)]
-        self._truncated += len(tokens) > self._max_tokens
-        vector = np.zeros(self._dimension, np.float32)
-        for place, sign in map(self._feature, tokens[: self._max_tokens]):
+        tokens = [text[start:end].casefold() for start, end in self.counter.spans(text)]
+        self.truncated += len(tokens) > self.max_tokens
+        vector = np.zeros(self.dimension, np.float32)
+        for place, sign in map(self._feature, tokens[: self.max_tokens]):
             vector[place] += sign
         length = np.linalg.norm(vector)
         if not length:  # no token, or all of them cancelled out
@@ -126,7 +96,7 @@ class HashingEmbedder:
 
     def _feature(self, token: str) -> tuple[int, int]:
         number = int.from_bytes(hashlib.blake2b(token.encode(), digest_size=8).digest(), "big")
-        return (number >> 1) % self._dimension, 1 if number & 1 else -1
+        return (number >> 1) % self.dimension, 1 if number & 1 else -1
 
 
 def hashing_provider(name: str = "hashing") -> Provider[Embedder]:
@@ -152,11 +122,7 @@ class ExactStore:
         self._space: str | None = None
 
     def open(self, *, space: str, dimension: int, directory: Path) -> None:  # noqa: ARG002
-        """Make the space if it is new.
-
-        Raises:
-            StoreError: It holds vectors of another dimension.
-        """
+        """Create the space if it is new; :class:`StoreError` for another dimension."""
         known, rows = self._spaces.get(space, (dimension, {}))
         if rows and known != dimension:
             raise StoreError(f"the space {space!r} holds vectors of {known} numbers")
@@ -164,7 +130,7 @@ class ExactStore:
         self._space = space
 
     def close(self) -> None:
-        """Let go of the space."""
+        """Close the space; its chunks stay in this object."""
         self._space = None
 
     def upsert(self, chunks: Sequence[Chunk], vectors: Embeddings) -> None:

@@ -9,10 +9,11 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias, get_args, get_origin
 
 import pytest
 
@@ -23,6 +24,8 @@ from ragloom.plugin.registry import PROTOCOLS, Kind
 from ragloom.testing.contract import Contract
 
 __all__ = ["PluginContract"]
+
+Providers: TypeAlias = list[tuple[Kind, Provider[object]]]
 
 _PROBE: Final = """
 import json, sys
@@ -53,9 +56,17 @@ class PluginContract(Contract, contract=True):
         return PluginHost({plugin: importlib.import_module(plugin)})
 
     @pytest.fixture
-    def providers(self, host: PluginHost) -> list[tuple[Kind, Provider[object]]]:
-        """Everything that the plugin offers."""
+    def providers(self, host: PluginHost) -> Providers:
+        """Every component that the plugin offers."""
         return [(kind, one) for kind in PROTOCOLS for one in host.providers(kind).values()]
+
+    @pytest.fixture
+    def sections(self, host: PluginHost) -> Mapping[str, type]:
+        """The dataclass of each section of ``ragloom.yaml`` that the plugin declares."""
+        return {
+            name: get_args(one)[0] if get_origin(one) is tuple else one
+            for name, one in host.sections().items()
+        }
 
     def test_an_entry_point_names_it(self, plugin: str) -> None:
         """The distribution has an entry point in the group ``ragloom``: see ``pyproject.toml``."""
@@ -94,7 +105,7 @@ class PluginContract(Contract, contract=True):
         assert first == second
 
     def test_its_names_are_free(self, plugin: str) -> None:
-        """No other installed plugin has the same name or offers a part of the same name."""
+        """No other installed plugin has its name or offers a component of the same name."""
         point = _entry_point(plugin)
         if point is None:
             pytest.skip("no entry point, so that it is not installed")
@@ -118,37 +129,48 @@ class PluginContract(Contract, contract=True):
         ]
         assert private == []
 
-    def test_parts_have_a_summary_of_one_line(
-        self, providers: list[tuple[Kind, Provider[object]]]
-    ) -> None:
+    def test_parts_have_a_summary_of_one_line(self, providers: Providers) -> None:
         """``ragloom plugins`` and shells show it."""
         wrong = [one.name for _, one in providers if len(one.summary.strip().splitlines()) != 1]
         assert wrong == []
 
-    def test_names_are_plain(self, providers: list[tuple[Kind, Provider[object]]]) -> None:
-        """Names stand in settings, environment variables and commands: ``[a-z0-9][a-z0-9._-]*``."""
+    def test_names_are_plain(self, providers: Providers, sections: Mapping[str, type]) -> None:
+        """Names stand in settings, environment variables and commands: ``[a-z0-9][a-z0-9._-]*``.
+
+        A section is ``[a-z][a-z0-9_]*``, as no shell sets a variable with a hyphen.
+        """
         names = [one.name for _, one in providers]
         assert [name for name in names if not re.fullmatch(r"[a-z0-9][a-z0-9._-]*", name)] == []
+        assert [name for name in sections if not re.fullmatch(r"[a-z][a-z0-9_]*", name)] == []
 
-    def test_options_are_frozen(self, providers: list[tuple[Kind, Provider[object]]]) -> None:
-        """Options are a frozen dataclass: a part must not change what it was made from."""
+    def test_options_are_frozen(self, providers: Providers, sections: Mapping[str, type]) -> None:
+        """Options and sections are frozen dataclasses: nothing may change what was read."""
+        declared = {**{one.name: one.options for _, one in providers}, **sections}
         thawed = [
-            one.name
-            for _, one in providers
-            if not getattr(one.options, "__dataclass_params__").frozen  # noqa: B009 - not typed
+            name
+            for name, one in declared.items()
+            if not getattr(one, "__dataclass_params__").frozen  # noqa: B009 - not typed
         ]
         assert thawed == []
 
-    def test_what_a_part_requires_can_be_installed(
-        self, providers: list[tuple[Kind, Provider[object]]]
-    ) -> None:
+    def test_sections_describe_their_keys(self, sections: Mapping[str, type]) -> None:
+        """The docstring of a section has a line ``key: what it says`` for every field."""
+        missing = [
+            f"{name}.{known.name}"
+            for name, section in sections.items()
+            for known in fields(section)
+            if not re.search(rf"^\s*{known.name}: \S", section.__doc__ or "", re.MULTILINE)
+        ]
+        assert missing == []
+
+    def test_what_a_part_requires_can_be_installed(self, providers: Providers) -> None:
         """``requires`` without ``extra`` leaves whoever lacks a package without the pip line."""
         assert [one.name for _, one in providers if one.requires and not one.extra] == []
 
     def test_parts_are_made_from_default_options(
-        self, host: PluginHost, providers: list[tuple[Kind, Provider[object]]]
+        self, host: PluginHost, providers: Providers
     ) -> None:
-        """``create`` makes a whole part, or says in an error of ragloom which setting it needs.
+        """``create`` makes a whole component, or says in an error of ragloom which setting it needs.
 
         ``PluginError`` is none of them: it says that ``create`` failed, or that a method is missing.
         """

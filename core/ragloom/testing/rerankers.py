@@ -79,7 +79,7 @@ class RerankerContract(Contract, contract=True):
         )
 
     def test_empty_and_very_long_passages_are_scored(self, reranker: Reranker) -> None:
-        """Neither is an error, and neither score is NaN: cut what the model cannot read."""
+        """Neither is an error, and neither score is NaN: truncate what the model cannot read."""
         scores = reranker.rerank(self.query, ["", " \n", "signing keys " * 5000])
         assert [math.isfinite(score) for score in scores] == [True, True, True]
         assert math.isfinite(reranker.rerank("", self.passages[:1])[0])
@@ -98,7 +98,7 @@ class RerankerContract(Contract, contract=True):
         assert reranker.fingerprint == before
 
     def test_after_closing_it_can_be_used_again(self, reranker: Reranker) -> None:
-        """``close`` gives memory back, may be called twice, and the next call loads the model."""
+        """``close`` frees memory, may be called twice, and the next call loads the model."""
         before: Sequence[float] = reranker.rerank(self.query, self.passages[:1])
         reranker.close()
         reranker.close()

@@ -59,7 +59,7 @@ def chunk(
 
 
 def unit(*rows: tuple[float, ...]) -> Embeddings:
-    """``(len(rows), 4)`` float32 of unit length; a row may leave out the zeros at its end."""
+    """``(len(rows), 4)`` float32 of unit length; zeros at the end of a row may be omitted."""
     vectors = np.array([(*row, 0, 0, 0, 0)[:DIMENSION] for row in rows], dtype=np.float32)
     vectors = vectors.reshape(len(rows), DIMENSION)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)

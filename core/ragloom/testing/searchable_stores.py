@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -14,7 +14,7 @@ from ragloom.errors import StoreError
 from ragloom.protocols import Embeddings, SearchableStore, Store
 from ragloom.stores.filters import matches, parse_condition
 from ragloom.testing.samples import chunk, unit
-from ragloom.testing.store_fixtures import OpenStore, StoreFixtures
+from ragloom.testing.store_fixtures import MakeStore, OpenStore, StoreFixtures
 from ragloom.testing.stores import StoreContract
 from ragloom.types import Condition, Metadata
 
@@ -48,75 +48,12 @@ FILTERED: Final[Mapping[str, tuple[str, Metadata]]] = {
 }
 """Chunks by id: the path and the metadata of each."""
 
-QUOTES: Final = (
-    "title=it's",
-    'title=say "hi"',
-    "title=C:\\dir\\",
-    "title=\\",
-    "title:\\",
-    'path under notes/"x".md',
-    "path under notes\\back.md",
-    "path=notes/it's.md",
-)
-WILDCARDS: Final = (
-    "title=100%",
-    "title=a_b",
-    "title:_",
-    "title:%",
-    "tags:a%",
-    "path=notes/100%.md",
-    "path under notes/a_b.md",
-)
-UNICODE: Final = (
-    "title=gr\u00f6\u00dfe \u65e5\u672c",
-    "title:\u65e5",
-    "title=\U0001f9f5",
-    "\u043a\u043b\u044e\u0447=x",
-    "path under \u65e5\u672c",
-)
-SYNTAX: Final = (
-    "title=' OR 1=1 --",
-    'title=" or id != "',
-    'title=x" or id != "',
-    "title=x'); DROP TABLE chunks; --",
-    "title={{x}} $1 %s :y ?",
-)
-TYPES: Final = (
-    *("n=3", "n=3.0", "n=true", "n=null", "n!=3", "n>2", "n<=3", "n>=1e20", f"n={2**70}"),
-    *("version=1.10", "version>1.5", "date>=2024-06-01", "date<2025"),
-)
-TYPED: Final = (
-    Condition(field="n", operator="=", value=3),
-    Condition(field="n", operator="=", value=True),
-    Condition(field="n", operator="=", value=None),
-    Condition(field="n", operator="!=", value=None),
-    Condition(field="n", operator="=", value=2.5),
-    Condition(field="n", operator=":", value=2),
-    Condition(field="n", operator=">", value=2.4),
-    Condition(field="path", operator=":", value="/"),
-    Condition(field="path", operator="=", value=3),
-    Condition(field="n", operator="under", value="3"),
-)
-LISTS: Final = ("n:3", "tags:logging", "tags=logging", "tags:b_c")
-NESTED: Final = ("a.b=1", "owner.team=core", "owner=core")
-MISSING: Final = ("missing=x", "missing!=x", "missing:x", "missing<1", "title!=old")
-PATHS: Final = (
-    *("path under ./notes/sub", "path under .", "path under notes/sub/deep/x.md"),
-    *("path=notes", "path!=notes", "path>n/"),
-)
-PAIRS: Final = (
-    ("path under n", "version=1.9"),
-    ("title=deep", "version=1.9"),
-    ("title=old", "path under x"),
-    ("title=deep", "path under notes"),
-)
-
 
 class SearchRules(StoreFixtures, contract=True):
     """What :class:`SearchableStoreContract` adds to :class:`~ragloom.testing.StoreContract`."""
 
-    def test_has_search(self, make_store: Callable[[], Store]) -> None:
-        """A store with all of ``ragloom.SearchableStore`` is asked instead of the snapshot."""
+    def test_has_search(self, make_store: MakeStore) -> None:
+        """A store with all of ``ragloom.SearchableStore`` answers searches instead of the snapshot."""
         assert isinstance(make_store(), SearchableStore)
 
     def test_an_empty_store_finds_nothing(self, open_store: OpenStore) -> None:
@@ -131,7 +68,7 @@ class SearchRules(StoreFixtures, contract=True):
         ("limit", "expected"), [(0, []), (-1, []), (1, ["a"]), (9, ["a", "b"])]
     )
     def test_limits(self, open_store: OpenStore, limit: int, expected: list[str]) -> None:
-        """``limit`` chunks at the most: none for 0 and less, and all of them where it is larger.
+        """At most ``limit`` chunks: none for 0 and less, and all of them where it is larger.
 
         Look at what the database says to a limit of 0: some take it for no limit, some refuse it.
         """
@@ -158,8 +95,8 @@ class SearchRules(StoreFixtures, contract=True):
     def test_ties_break_by_id_also_at_the_limit(self, open_store: OpenStore) -> None:
         """Equal scores come in the order of the ids, and the limit keeps the first of them.
 
-        Look at whether the database cuts at ``limit`` before the ids have their say: ask it for
-        everything that ties with the last place, or sort in it by score and id.
+        Look at whether the database applies ``limit`` before ids break ties: request everything that
+        ties with the last place, or sort in it by score and id.
         """
         store = open_store()
         ids = [f"{number:03d}" for number in range(120)]
@@ -213,67 +150,118 @@ class SearchRules(StoreFixtures, contract=True):
 
     def test_filters_take_quotes_and_backslashes_literally(self, filtered: Store) -> None:
         r"""``'``, ``"`` and ``\`` in a value are characters: look at how values are escaped."""
-        for condition in QUOTES:
-            _agrees(filtered, [parse_condition(condition)])
+        _agree_each(
+            filtered,
+            "title=it's",
+            'title=say "hi"',
+            "title=C:\\dir\\",
+            "title=\\",
+            "title:\\",
+            'path under notes/"x".md',
+            "path under notes\\back.md",
+            "path=notes/it's.md",
+        )
 
     def test_filters_take_wildcards_literally(self, filtered: Store) -> None:
         """``%`` and ``_`` match nothing but themselves: look for LIKE and for patterns."""
-        for condition in WILDCARDS:
-            _agrees(filtered, [parse_condition(condition)])
+        _agree_each(
+            filtered,
+            "title=100%",
+            "title=a_b",
+            "title:_",
+            "title:%",
+            "tags:a%",
+            "path=notes/100%.md",
+            "path under notes/a_b.md",
+        )
 
     def test_filters_take_every_script(self, filtered: Store) -> None:
         """Keys, values and paths may be in any script: look for ASCII escapes in stored JSON."""
-        for condition in UNICODE:
-            _agrees(filtered, [parse_condition(condition)])
+        _agree_each(
+            filtered,
+            "title=gr\u00f6\u00dfe \u65e5\u672c",
+            "title:\u65e5",
+            "title=\U0001f9f5",
+            "\u043a\u043b\u044e\u0447=x",
+            "path under \u65e5\u672c",
+        )
 
     def test_filters_cannot_break_out_of_their_value(self, filtered: Store) -> None:
         """SQL and expression syntax in a value is text: hand values over as parameters."""
-        for condition in SYNTAX:
-            _agrees(filtered, [parse_condition(condition)])
+        _agree_each(
+            filtered,
+            "title=' OR 1=1 --",
+            'title=" or id != "',
+            'title=x" or id != "',
+            "title=x'); DROP TABLE chunks; --",
+            "title={{x}} $1 %s :y ?",
+        )
         assert filtered.count() == len(FILTERED)
 
     def test_filters_compare_as_the_metadata_says(self, filtered: Store) -> None:
         """A number is compared as a number, a date as a string: see ``ragloom.stores.filters.matches``."""
-        for condition in TYPES:
-            _agrees(filtered, [parse_condition(condition)])
+        _agree_each(
+            filtered,
+            *(
+                f"n{test}"
+                for test in ("=3", "=3.0", "=true", "=null", "!=3", ">2", "<=3", ">=1e20")
+            ),
+            *(f"n={2**70}", "version=1.10", "version>1.5", "date>=2024-06-01", "date<2025"),
+        )
 
     def test_filters_with_typed_values_are_strict(self, filtered: Store) -> None:
         """``3`` is not ``"3"`` and ``True`` is not ``1``: see ``ragloom.stores.filters.matches``."""
-        for condition in TYPED:
-            _agrees(filtered, [condition])
+        _agree_each(
+            filtered,
+            *(Condition(field="n", operator="=", value=value) for value in (3, True, None, 2.5)),
+            Condition(field="n", operator="!=", value=None),
+            Condition(field="n", operator=":", value=2),
+            Condition(field="n", operator=">", value=2.4),
+            Condition(field="path", operator=":", value="/"),
+            Condition(field="path", operator="=", value=3),
+            Condition(field="n", operator="under", value="3"),
+        )
 
     def test_filters_look_into_lists(self, filtered: Store) -> None:
         """``:`` asks whether a list has an element, or a string contains the value."""
-        for condition in LISTS:
-            _agrees(filtered, [parse_condition(condition)])
+        _agree_each(filtered, "n:3", "tags:logging", "tags=logging", "tags:b_c")
 
     def test_filters_look_up_dotted_fields(self, filtered: Store) -> None:
         """``owner.team`` is that very key, then the key ``team`` of ``owner``."""
-        for condition in NESTED:
-            _agrees(filtered, [parse_condition(condition)])
+        _agree_each(filtered, "a.b=1", "owner.team=core", "owner=core")
 
     def test_filters_on_missing_fields(self, filtered: Store) -> None:
         """A chunk without the field passes ``!=`` and nothing else: look at NULL in the database."""
-        for condition in MISSING:
-            _agrees(filtered, [parse_condition(condition)])
+        _agree_each(filtered, "missing=x", "missing!=x", "missing:x", "missing<1", "title!=old")
 
     def test_filters_on_paths(self, filtered: Store) -> None:
         """``path`` is the chunk's uri, and ``under`` a folder and all that is below it."""
-        for condition in PATHS:
-            _agrees(filtered, [parse_condition(condition)])
+        _agree_each(
+            filtered,
+            "path under ./notes/sub",
+            "path under .",
+            "path under notes/sub/deep/x.md",
+            "path=notes",
+            "path!=notes",
+            "path>n/",
+        )
 
     def test_a_folder_does_not_match_its_neighbour(self, filtered: Store) -> None:
         """``notes`` does not hold ``notes-old``: compare with ``notes/``, or with the path itself."""
-        for condition in ("path under notes", "path:notes/", "path under not"):
-            _agrees(filtered, [parse_condition(condition)])
+        _agree_each(filtered, "path under notes", "path:notes/", "path under not")
 
     def test_every_condition_must_pass(self, filtered: Store) -> None:
         """Several conditions narrow further: join them with AND."""
-        for pair in PAIRS:
-            _agrees(filtered, [parse_condition(one) for one in pair])
+        for pair in (
+            ("path under n", "version=1.9"),
+            ("title=deep", "version=1.9"),
+            ("title=old", "path under x"),
+            ("title=deep", "path under notes"),
+        ):
+            _agree(filtered, pair)
 
     def test_limits_count_what_passes_the_filter(self, filtered: Store) -> None:
-        """Filter first, then take ``limit``: look for filters on what a search already cut off."""
+        """Filter first, then take ``limit``: look for filters on what a search already limited."""
         query = unit((1,))[0]
         assert names(filtered, query, 2, parse_condition("path under n")) == ["bare", "dated"]
         assert names(filtered, query, 2, parse_condition("version=1.9")) == ["string"]
@@ -305,7 +293,13 @@ def names(store: Store, vector: Embeddings, limit: int = 10, *where: Condition) 
     return [name for name, _ in store.search(vector, limit=limit, where=where)]
 
 
-def _agrees(store: Store, where: Sequence[Condition]) -> None:
+def _agree_each(store: Store, *conditions: str | Condition) -> None:
+    for condition in conditions:
+        _agree(store, [condition])
+
+
+def _agree(store: Store, given: Sequence[str | Condition]) -> None:
+    where = [parse_condition(one) if isinstance(one, str) else one for one in given]
     expected = [
         name for name, (uri, metadata) in sorted(FILTERED.items()) if matches(uri, metadata, where)
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, TypeAlias
 
 import pytest
 
@@ -14,7 +14,9 @@ from ragloom.testing.contract import Contract
 from ragloom.testing.samples import DIMENSION
 from ragloom.types import Chunk
 
-__all__ = ["OpenStore", "StoreFixtures", "everything"]
+__all__ = ["MakeStore", "OpenStore", "StoreFixtures", "everything"]
+
+MakeStore: TypeAlias = Callable[[], Store]
 
 
 class OpenStore(Protocol):
@@ -34,7 +36,7 @@ class StoreFixtures(Contract, contract=True):
     remote: ClassVar[bool] = False
 
     @pytest.fixture
-    def make_store(self) -> Callable[[], Store]:
+    def make_store(self) -> MakeStore:
         """Written by the author: makes a store, each time another object of the same place.
 
         A second process must be able to make it, too, so return a class, a function of a module or
@@ -55,9 +57,7 @@ class StoreFixtures(Contract, contract=True):
         return folder
 
     @pytest.fixture
-    def open_store(
-        self, make_store: Callable[[], Store], space: str, directory: Path
-    ) -> Iterator[OpenStore]:
+    def open_store(self, make_store: MakeStore, space: str, directory: Path) -> Iterator[OpenStore]:
         """Opens stores; see :class:`OpenStore`."""
         opened: list[Store] = []
         spaces = {space: DIMENSION}

@@ -6,12 +6,10 @@ import os
 import pickle
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
-from ragloom.protocols import Store
 from ragloom.testing.samples import METADATA, chunk, unit
-from ragloom.testing.store_fixtures import OpenStore, StoreFixtures, everything
+from ragloom.testing.store_fixtures import MakeStore, OpenStore, StoreFixtures, everything
 
 __all__ = ["KeepingRules"]
 
@@ -32,7 +30,7 @@ print(ascii(rows))
 
 
 class KeepingRules(StoreFixtures, contract=True):
-    """The part of the store contract that is about what is kept."""
+    """The rules of the store contract about writing, deleting and reopening."""
 
     def test_overwriting_is_idempotent(self, open_store: OpenStore) -> None:
         """``upsert`` replaces chunks with the same id, and nothing of the old one stays.
@@ -98,7 +96,7 @@ class KeepingRules(StoreFixtures, contract=True):
     def test_a_second_process_sees_it_and_is_seen(
         self,
         open_store: OpenStore,
-        make_store: Callable[[], Store],
+        make_store: MakeStore,
         space: str,
         directory: Path,
     ) -> None:

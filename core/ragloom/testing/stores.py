@@ -14,7 +14,7 @@ import pytest
 from ragloom.errors import StoreError
 from ragloom.protocols import Embeddings, Store
 from ragloom.testing.samples import DIMENSION, METADATA, chunk, unit
-from ragloom.testing.store_fixtures import OpenStore, everything
+from ragloom.testing.store_fixtures import MakeStore, OpenStore, everything
 from ragloom.testing.store_keeping import KeepingRules
 from ragloom.types import Chunk
 
@@ -27,11 +27,11 @@ class StoreContract(KeepingRules, contract=True):
     The author writes the fixture ``make_store``. A store whose chunks lie on a server sets ``remote``.
     """
 
-    def test_has_every_method_of_the_protocol(self, make_store: Callable[[], Store]) -> None:
+    def test_has_every_method_of_the_protocol(self, make_store: MakeStore) -> None:
         """A store has all of ``ragloom.Store``: look at the names of its methods and properties."""
         assert isinstance(make_store(), Store)
 
-    def test_fingerprint_names_the_place(self, make_store: Callable[[], Store]) -> None:
+    def test_fingerprint_names_the_place(self, make_store: MakeStore) -> None:
         """Two objects of one place have one fingerprint: make it from the options, without chance."""
         assert make_store().fingerprint == make_store().fingerprint
         assert make_store().fingerprint
@@ -145,7 +145,7 @@ class StoreContract(KeepingRules, contract=True):
         assert [vector for _, vector in everything(store)] == wide.tolist()
 
     def test_closing_twice_does_nothing_and_a_closed_store_refuses(
-        self, make_store: Callable[[], Store], space: str, directory: Path
+        self, make_store: MakeStore, space: str, directory: Path
     ) -> None:
         """Before ``open`` and after ``close`` every method raises ``StoreError``; ``close`` never."""
         store = make_store()
@@ -192,7 +192,7 @@ class StoreContract(KeepingRules, contract=True):
         assert repr(dict(stored.metadata)) == repr(dict(METADATA))
 
     def test_scanned_vectors_are_float32_and_contiguous(self, open_store: OpenStore) -> None:
-        """``scan`` gives ``(n, d)`` float32, C-contiguous, in batches of ``batch_size`` at the most."""
+        """``scan`` gives ``(n, d)`` float32, C-contiguous, in batches of at most ``batch_size``."""
         store = open_store()
         store.upsert([chunk("a"), chunk("b"), chunk("c")], unit((1,), (0, 1), (0, 0, 1)))
         batches = list(store.scan(batch_size=2))

@@ -1,7 +1,11 @@
 """Formatters: retrieved passages, each with its source, for people, programs and models."""
 
-from collections.abc import Iterable
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from importlib import import_module
+from typing import cast
 
 from ragloom import Formatter, NoOptions, Provider, hookimpl
 
@@ -11,8 +15,8 @@ class RequestOptions:
     """Options of the formatters that write requests.
 
     Attributes:
-        stream: Whether the answer should come piece by piece.
-        max_output_tokens: Tokens of the answer at the most; 0 for the provider's own limit, where it
+        stream: Whether the answer should be streamed.
+        max_output_tokens: The most tokens of the answer; 0 for the provider's own limit, where it
             has one. Anthropic's has none and takes 4096 then.
     """
 
@@ -25,84 +29,44 @@ class RequestOptions:
             raise ValueError(f"max_output_tokens must be at least 0, not {self.max_output_tokens}")
 
 
+def _formatter(name: str, summary: str, made_by: str) -> Provider[Formatter]:
+    """A formatter without options, made by ``module:class``."""
+
+    def create(_options: NoOptions) -> Formatter:
+        return _loaded(made_by)()
+
+    return Provider(name=name, summary=summary, create=create)
+
+
+def _request(name: str, summary: str, class_name: str) -> Provider[Formatter]:
+    """A formatter that writes requests, too."""
+
+    def create(options: RequestOptions) -> Formatter:
+        return _loaded(f"{__name__}.provider_requests:{class_name}")(options)
+
+    return Provider(name=name, summary=summary, create=create, options=RequestOptions)
+
+
+def _loaded(made_by: str) -> Callable[..., Formatter]:
+    module, _, name = made_by.partition(":")
+    return cast("Callable[..., Formatter]", getattr(import_module(module), name))
+
+
 @hookimpl
 def ragloom_formatters() -> Iterable[Provider[Formatter]]:
     """Offer passages as text, Markdown, JSON and XML, and the requests of four providers."""
+    markdown, xml = "passages as Markdown", "passages as XML"
     return [
-        Provider(name="text", summary="delimited blocks of plain text", create=_text),
-        Provider(name="markdown", summary="fenced blocks under a heading each", create=_markdown),
-        Provider(name="json", summary="one JSON object", create=_json),
-        Provider(name="xml", summary="one XML element", create=_xml),
-        Provider(
-            name="anthropic",
-            summary="requests to Anthropic's Messages, passages as XML",
-            create=_anthropic,
-            options=RequestOptions,
+        _formatter("text", "delimited blocks of plain text", "ragloom.context:TextFormatter"),
+        _formatter(
+            "markdown",
+            "fenced blocks under a heading each",
+            f"{__name__}.delimited:MarkdownFormatter",
         ),
-        Provider(
-            name="openai",
-            summary="requests to OpenAI's chat completions, passages as Markdown",
-            create=_openai,
-            options=RequestOptions,
-        ),
-        Provider(
-            name="gemini",
-            summary="requests to Gemini's generateContent, passages as XML",
-            create=_gemini,
-            options=RequestOptions,
-        ),
-        Provider(
-            name="ollama",
-            summary="requests to Ollama's chat, passages as Markdown",
-            create=_ollama,
-            options=RequestOptions,
-        ),
+        _formatter("json", "one JSON object", f"{__name__}.structured:JsonFormatter"),
+        _formatter("xml", "one XML element", f"{__name__}.structured:XmlFormatter"),
+        _request("anthropic", f"requests to Anthropic's Messages, {xml}", "AnthropicFormatter"),
+        _request("openai", f"requests to OpenAI's chat completions, {markdown}", "OpenAIFormatter"),
+        _request("gemini", f"requests to Gemini's generateContent, {xml}", "GeminiFormatter"),
+        _request("ollama", f"requests to Ollama's chat, {markdown}", "OllamaFormatter"),
     ]
-
-
-def _text(_: NoOptions) -> Formatter:
-    from ragloom.context import TextFormatter
-
-    return TextFormatter()
-
-
-def _markdown(_: NoOptions) -> Formatter:
-    from ragloom_formats.delimited import MarkdownFormatter
-
-    return MarkdownFormatter()
-
-
-def _json(_: NoOptions) -> Formatter:
-    from ragloom_formats.structured import JsonFormatter
-
-    return JsonFormatter()
-
-
-def _xml(_: NoOptions) -> Formatter:
-    from ragloom_formats.structured import XmlFormatter
-
-    return XmlFormatter()
-
-
-def _anthropic(options: RequestOptions) -> Formatter:
-    from ragloom_formats.provider_requests import AnthropicFormatter
-
-    return AnthropicFormatter(options)
-
-
-def _openai(options: RequestOptions) -> Formatter:
-    from ragloom_formats.provider_requests import OpenAIFormatter
-
-    return OpenAIFormatter(options)
-
-
-def _gemini(options: RequestOptions) -> Formatter:
-    from ragloom_formats.provider_requests import GeminiFormatter
-
-    return GeminiFormatter(options)
-
-
-def _ollama(options: RequestOptions) -> Formatter:
-    from ragloom_formats.provider_requests import OllamaFormatter
-
-    return OllamaFormatter(options)

@@ -24,7 +24,7 @@ class AnthropicFormatter(_Request, XmlFormatter):
     """``POST /v1/messages``; passages as XML."""
 
     def request_body(self, prompt: AugmentedPrompt, model: str) -> Mapping[str, Json]:
-        """See :meth:`ragloom.context.prompt.RequestFormatter.request_body`."""
+        """As in :class:`ragloom.context.RequestFormatter`."""
         return {
             "model": model,
             "max_tokens": self.options.max_output_tokens or 4096,  # the provider requires one
@@ -38,7 +38,7 @@ class OpenAIFormatter(_Request, MarkdownFormatter):
     """``POST /v1/chat/completions``, of OpenAI and of servers that are compatible; Markdown."""
 
     def request_body(self, prompt: AugmentedPrompt, model: str) -> Mapping[str, Json]:
-        """See :meth:`ragloom.context.prompt.RequestFormatter.request_body`."""
+        """As in :class:`ragloom.context.RequestFormatter`."""
         limit = self.options.max_output_tokens
         return {
             "model": model,
@@ -59,7 +59,7 @@ class GeminiFormatter(_Request, XmlFormatter):
         prompt: AugmentedPrompt,
         model: str,  # noqa: ARG002 - as the protocol says
     ) -> Mapping[str, Json]:
-        """See :meth:`ragloom.context.prompt.RequestFormatter.request_body`."""
+        """As in :class:`ragloom.context.RequestFormatter`."""
         limit = self.options.max_output_tokens
         system: Json = {"parts": [{"text": prompt.system_prompt}]}
         return {
@@ -73,7 +73,7 @@ class OllamaFormatter(_Request, MarkdownFormatter):
     """``POST /api/chat``; Markdown."""
 
     def request_body(self, prompt: AugmentedPrompt, model: str) -> Mapping[str, Json]:
-        """See :meth:`ragloom.context.prompt.RequestFormatter.request_body`."""
+        """As in :class:`ragloom.context.RequestFormatter`."""
         limit = self.options.max_output_tokens
         return {
             "model": model,

@@ -18,20 +18,20 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Final
 
 import numpy as np
 
-from ragloom import Chunk, Embeddings, StoreDamagedError, StoreError
+from ragloom import StoreDamagedError, StoreError
 from ragloom.stores import chunk_from_record, chunk_to_record, dump_json
-from ragloom_local._table import Table
+from ragloom_local._table import Table, TableStore
 
 CURRENT: Final = "CURRENT"
 
 
-class FileStore:
+class FileStore(TableStore):
     """Keeps each space in a folder of readable files, written when the store is closed.
 
     Args:
@@ -39,12 +39,11 @@ class FileStore:
     """
 
     def __init__(self, *, path: str = "") -> None:
+        super().__init__("file")
         self.fingerprint = f"file:{path}"
         self._path = path
         self._folder = Path()
         self._generation = 0
-        self._table: Table | None = None
-        self._changed = False
 
     def open(self, *, space: str, dimension: int, directory: Path) -> None:
         """Read the space's files, if there are any.
@@ -64,50 +63,18 @@ class FileStore:
             elif any(self._folder.glob("chunks-*.jsonl")) and not self._only_first_generation():
                 raise self._damaged(f"{CURRENT} is missing")
         except OSError as error:
-            msg = f"the store {self._folder} cannot be read: {error}"
-            raise StoreError(msg) from error
+            raise StoreError(f"the store {self._folder} cannot be read: {error}") from error
         self._table, self._changed = table, False
 
     def close(self) -> None:
-        """Write what changed, and let go. Twice does nothing."""
+        """Write what changed, and close; twice does nothing."""
         table, self._table = self._table, None
         if table is None or not self._changed:
             return
         try:
             self._save(table)
         except OSError as error:
-            msg = f"the store {self._folder} cannot be written: {error}"
-            raise StoreError(msg) from error
-
-    def upsert(self, chunks: Sequence[Chunk], vectors: Embeddings) -> None:
-        """Write chunks, replacing those with the same id."""
-        self._opened.upsert(chunks, vectors)
-        self._changed = True
-
-    def delete(self, ids: Sequence[str]) -> None:
-        """Remove chunks; unknown ids are ignored."""
-        self._opened.delete(ids)
-        self._changed = True
-
-    def count(self) -> int:
-        """Chunks in the space."""
-        return len(self._opened)
-
-    def scan(self, *, batch_size: int = 1000) -> Iterator[tuple[Sequence[Chunk], Embeddings]]:
-        """Everything in the space, in the order of the ids."""
-        return self._opened.scan(batch_size)
-
-    def drop(self) -> None:
-        """Remove this space's chunks."""
-        self._table = Table(self._opened.dimension)
-        self._changed = True
-
-    @property
-    def _opened(self) -> Table:
-        if self._table is None:
-            msg = "the store 'file' is not open"
-            raise StoreError(msg)
-        return self._table
+            raise StoreError(f"the store {self._folder} cannot be written: {error}") from error
 
     def _load(self, table: Table) -> int:
         try:
@@ -117,11 +84,10 @@ class FileStore:
         except (KeyError, TypeError, ValueError) as error:
             raise self._damaged(f"{CURRENT} cannot be understood ({error})") from error
         if dimension != table.dimension and count:
-            msg = (
+            raise StoreError(
                 f"the store {self._folder} holds vectors of {dimension} numbers, and the embedder "
                 f"gives {table.dimension}: index into a new space, or drop this one and index again"
             )
-            raise StoreError(msg)
         if not count:
             return generation
         chunks_file, vectors_file = self._files(generation)

@@ -95,14 +95,14 @@ class SqliteStore:
             raise
 
     def close(self) -> None:
-        """Let go; every write was committed when it returned. Twice does nothing."""
+        """Close; every write was committed when it returned. Twice does nothing."""
         connection, self._connection = self._connection, None
         if connection is not None:
             with self._reporting():
                 connection.close()
 
     def upsert(self, chunks: Sequence[Chunk], vectors: Embeddings) -> None:
-        """Write chunks in one transaction, replacing those with the same id."""
+        """As in :class:`ragloom.Store`, in one transaction."""
         self._opened  # noqa: B018 - raises when closed
         check_records(chunks, vectors, dimension=self._dimension)
         with self._reporting(), self._transaction() as execute:
@@ -119,7 +119,7 @@ class SqliteStore:
                 execute("INSERT OR REPLACE INTO chunks VALUES (?, ?, ?, ?, ?, ?)", values)
 
     def delete(self, ids: Sequence[str]) -> None:
-        """Remove chunks in one transaction; unknown ids are ignored."""
+        """As in :class:`ragloom.Store`, in one transaction."""
         self._opened  # noqa: B018 - raises when closed
         with self._reporting(), self._transaction() as execute:
             for name in ids:
@@ -134,11 +134,7 @@ class SqliteStore:
         return int(number)
 
     def scan(self, *, batch_size: int = 1000) -> Iterator[tuple[Sequence[Chunk], Embeddings]]:
-        """Everything in the space, in the order of the ids.
-
-        Raises:
-            StoreDamagedError: A row cannot be read back.
-        """
+        """As in :class:`ragloom.Store`; StoreDamagedError where a row cannot be read."""
         last = ""
         query = (
             "SELECT id, uri, text, extra, vector FROM chunks WHERE space = ? AND id > ? "
@@ -171,12 +167,11 @@ class SqliteStore:
         if found is not None and found[0] != self._dimension:
             row = execute("SELECT 1 FROM chunks WHERE space = ? LIMIT 1", (self._space,)).fetchone()
             if row is not None:
-                msg = (
+                raise StoreError(
                     f"the space {self._space!r} in {self._file} holds vectors of {found[0]} "
                     f"numbers, and the embedder gives {self._dimension}: index into a new space, "
                     "or drop this one and index again"
                 )
-                raise StoreError(msg)
         execute("INSERT OR REPLACE INTO spaces VALUES (?, ?)", (self._space, self._dimension))
 
     def _matrix(self, blobs: Sequence[object]) -> Embeddings:
@@ -190,8 +185,7 @@ class SqliteStore:
     @property
     def _opened(self) -> sqlite3.Connection:
         if self._connection is None:
-            msg = "the store 'sqlite' is not open"
-            raise StoreError(msg)
+            raise StoreError("the store 'sqlite' is not open")
         return self._connection
 
     @contextmanager
@@ -215,18 +209,15 @@ class SqliteStore:
             # The name is that of the primary result code: https://sqlite.org/rescode.html.
             name = getattr(error, "sqlite_errorname", "")
             if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
-                msg = (
+                raise StoreLockedError(
                     f"the store {self._file} is in use by another process, which has been "
                     f"writing to it for {self._patience:g} s: run this again when it is done"
-                )
-                raise StoreLockedError(msg) from error
+                ) from error
             if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")) or _not_ours(error):
                 raise self._damaged(str(error)) from error
-            msg = f"the store {self._file} failed: {error}"
-            raise StoreError(msg) from error
+            raise StoreError(f"the store {self._file} failed: {error}") from error
         except OSError as error:
-            msg = f"the store {self._file} failed: {error}"
-            raise StoreError(msg) from error
+            raise StoreError(f"the store {self._file} failed: {error}") from error
 
     def _damaged(self, what: str) -> StoreDamagedError:
         return StoreDamagedError(f"the store {self._file} is damaged: {what}")

@@ -1,4 +1,4 @@
-"""Markdown: a loader that reads YAML front matter, and a chunker that cuts at CommonMark headings."""
+"""Markdown: a loader that reads YAML front matter, and a chunker that splits at CommonMark headings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class HeadingOptions:
     """The settings of the chunker ``heading``.
 
     Attributes:
-        levels: Heading levels, 1 to 6, at which a section begins. Deeper headings cut a section only
+        levels: Heading levels, 1 to 6, at which a section begins. Deeper headings split a section only
             where it is too long for the embedder.
     """
 

@@ -23,7 +23,7 @@ __all__ = ["HeadingChunker"]
 
 _SEPARATOR = " > "
 _CONTEXT_SHARE = 4
-"""A fourth of the budget at most goes to the titles above; outer ones are left out first."""
+"""At most a fourth of the budget goes to the titles above; outer ones are omitted first."""
 
 
 class HeadingChunker:
@@ -43,25 +43,21 @@ class HeadingChunker:
         if not levels or not set(levels) <= set(range(1, 7)):
             raise ConfigError(f"heading: levels must be some of 1 to 6, not {sorted(levels)}")
         self._levels = frozenset(levels)
-
-    @property
-    def fingerprint(self) -> str:
-        """Changes with the levels, this code's rules, and markdown-it-py."""
-        levels = ",".join(map(str, sorted(self._levels)))
-        return f"heading-1 levels={levels} markdown-it-py={version('markdown-it-py')}"
+        listed = ",".join(map(str, sorted(self._levels)))
+        self.fingerprint = f"heading-1 levels={listed} markdown-it-py={version('markdown-it-py')}"
 
     def split(
         self, document: Document, *, counter: TokenCounter, max_tokens: int
     ) -> Iterator[Piece]:
-        """Cut at headings, and again where a section exceeds ``max_tokens`` with its context.
+        """Split at headings, and again where a section exceeds ``max_tokens`` with its context.
 
         Then, in this order: at deeper headings, between blocks, at the items, rows, blank lines or
         lines inside a block, between sentences, between words.
         """
         parsed = _parse(document)
-        cutter = _Cutter(document, parsed, Budget(counter=counter, tokens=max_tokens))
+        splitter = _Splitter(document, parsed, Budget(counter=counter, tokens=max_tokens))
         for region in sections(document.text, parsed.blocks, self._levels):
-            yield from cutter.cut(region)
+            yield from splitter.split(region)
 
 
 def _parse(document: Document) -> Parsed:
@@ -71,8 +67,8 @@ def _parse(document: Document) -> Parsed:
     return parse_plain(document.text, document.sections, prose=not code)
 
 
-class _Cutter:
-    """Cuts the regions of one document."""
+class _Splitter:
+    """Splits the regions of one document."""
 
     def __init__(self, document: Document, parsed: Parsed, budget: Budget) -> None:
         self._text = document.text
@@ -84,7 +80,7 @@ class _Cutter:
         self._contexts: dict[tuple[str, ...], tuple[str, int]] = {}
         self._tokens: list[int | None] = [None] * len(parsed.blocks)
 
-    def cut(self, region: Region) -> Iterator[Piece]:
+    def split(self, region: Region) -> Iterator[Piece]:
         """The pieces of a region, in order."""
         span = stripped(self._text, *self._extent(region))
         if span is None:
@@ -101,7 +97,7 @@ class _Cutter:
             yield from self._pack(region, context, cost)
         else:
             for part in parts:
-                yield from self.cut(part)
+                yield from self.split(part)
 
     def _fits(self, region: Region, span: Span, cost: int) -> bool:
         """Whether a region is within the budget, by the counts of its blocks."""
@@ -145,7 +141,7 @@ class _Cutter:
         yield from self._emit(filled, path, context)
 
     def _parts(self, region: Region, room: int) -> Iterator[Part]:
-        """The region's blocks, cut to fit; its own headings stay with what follows them."""
+        """The region's blocks, split to fit; its own headings stay with what follows them."""
         lead = region.first if region.heading is None else region.heading + 1
         headed = 0
         for index in range(region.first, region.last):

@@ -1,4 +1,4 @@
-"""Cutting a block that is too long, where its own kind is best cut."""
+"""Split a block that is too long, where its own kind is best split."""
 
 from __future__ import annotations
 

@@ -19,11 +19,7 @@ class MarkdownLoader:
     fingerprint = "markdown-1"
 
     def load(self, source: Source, content: bytes) -> Document:
-        """Decode ``content`` and take its front matter off.
-
-        Raises:
-            SourceError: The content is binary or in no known charset.
-        """
+        """As in :class:`ragloom.Loader`, without the front matter."""
         document = read_document(source, content, media_type="text/markdown")
         front_matter = split_front_matter(document.text)
         if front_matter is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from ragloom_markdown.blocks import Block
 
@@ -42,30 +43,32 @@ def paths(blocks: Sequence[Block]) -> list[tuple[str, ...]]:
 
 
 def sections(text: str, blocks: Sequence[Block], levels: Collection[int]) -> list[Region]:
-    """The whole document, cut at every heading of ``levels``."""
-    cuts = [
+    """The whole document, split at every heading of ``levels``."""
+    starts = [
         index
         for index, block in enumerate(blocks)
         if block.kind == "heading" and block.level in levels
     ]
-    return _cut(text, blocks, Region(0, len(blocks)), cuts) if blocks else []
+    return _split(text, blocks, Region(0, len(blocks)), starts) if blocks else []
 
 
 def subsections(text: str, blocks: Sequence[Block], region: Region) -> list[Region]:
-    """A region cut at the shallowest headings inside it; only itself where there are none."""
+    """A region split at the shallowest headings inside it; only itself where there are none."""
     inside = range(region.first if region.heading is None else region.heading + 1, region.last)
     headings = [index for index in inside if blocks[index].kind == "heading"]
     if not headings:
         return [region]
     shallowest = min(blocks[index].level for index in headings)
-    cuts = [index for index in headings if blocks[index].level == shallowest]
-    return _cut(text, blocks, region, cuts)
+    starts = [index for index in headings if blocks[index].level == shallowest]
+    return _split(text, blocks, region, starts)
 
 
-def _cut(text: str, blocks: Sequence[Block], region: Region, cuts: Sequence[int]) -> list[Region]:
-    """Cut, and fold every part that says nothing into the part below it."""
-    edges = [*cuts, region.last]
-    parts = [Region(cut, edge, cut) for cut, edge in zip(cuts, edges[1:], strict=True)]
+def _split(
+    text: str, blocks: Sequence[Block], region: Region, starts: Sequence[int]
+) -> list[Region]:
+    """Split, and fold every region that says nothing into the one below it."""
+    edges = [*starts, region.last]
+    parts = [Region(start, end, start) for start, end in pairwise(edges)]
     if edges[0] > region.first:
         parts.insert(0, Region(region.first, edges[0], region.heading))
     folded: list[Region] = []

@@ -19,8 +19,8 @@ class MilvusOptions:
     Attributes:
         uri: Empty for embedded Milvus Lite in the workspace's state; a path that ends in ``.db``
             for Milvus Lite there, which keeps; ``http://…``, ``https://…``, ``tcp://…`` or ``unix:…`` for a
-            server or a cluster, which is asked, too.
-        token: ``user:password`` or an API key, for servers that ask for one.
+            server or a cluster, which searches, too.
+        token: ``user:password`` or an API key, for servers that require one.
         collection: What the names of collections begin with. Workspaces that name the same server,
             the same beginning and the same space share the chunks.
         index: The index that a server builds: ``FLAT`` is exact; ``HNSW`` or ``AUTOINDEX`` are for
@@ -39,13 +39,7 @@ def _create(options: MilvusOptions) -> Store:
     from ragloom_milvus.store import MilvusLiteStore, MilvusServerStore
 
     if options.uri.startswith(_REMOTE):
-        return MilvusServerStore(
-            uri=options.uri,
-            token=options.token,
-            collection=options.collection,
-            index=options.index,
-            timeout=options.timeout,
-        )
+        return MilvusServerStore(options)
     return MilvusLiteStore(uri=options.uri, collection=options.collection)
 
 

@@ -1,7 +1,7 @@
 """Is a Milvus Lite collection whole? Looked at before the engine opens it and tidies up.
 
 On opening, the engine falls back to an older manifest when the newest is unreadable, unlinks the
-data files which that one does not know, and passes over data files that are missing. What was
+data files which that one does not know, and skips data files that are missing. What was
 damaged would then open, with chunks gone. So that is found first, from the outside, and nothing is
 touched.
 """
@@ -31,11 +31,12 @@ def check_collection(directory: Path, collection: str) -> None:
         collection: The collection's name; it need not exist either.
 
     Raises:
-        StoreDamagedError: Something is missing, cut short or unreadable.
+        StoreDamagedError: Something is missing, truncated or unreadable.
     """
     if directory.exists() and not directory.is_dir():
-        msg = f"the store {directory} is a file, and Milvus Lite 3 keeps a directory"
-        raise StoreDamagedError(msg)
+        raise StoreDamagedError(
+            f"the store {directory} is a file, and Milvus Lite 3 keeps a directory"
+        )
     folder = directory / "collections" / collection
     if not folder.is_dir():
         return
@@ -55,7 +56,7 @@ def check_collection(directory: Path, collection: str) -> None:
 
 
 def _has_rows_without_log(folder: Path) -> bool:
-    """There are data files, and no log from which a first manifest would be made again."""
+    """There are data files, and no log from which a first manifest would be rebuilt."""
     data = any(folder.glob("partitions/*/data/*.parquet"))
     return data and not any(folder.glob("wal/*.arrow"))
 

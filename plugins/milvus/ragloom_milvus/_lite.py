@@ -76,7 +76,7 @@ class LiteRows:
             raise
 
     def upsert(self, rows: list[Row]) -> None:
-        """Write rows with different ids, replacing those that are there."""
+        """As in :class:`Rows`."""
         with self._reporting():
             self._collection.upsert(rows)
             self._unflushed += len(rows)
@@ -84,17 +84,17 @@ class LiteRows:
                 self._flush()
 
     def delete(self, ids: list[str]) -> None:
-        """Remove rows."""
+        """As in :class:`Rows`."""
         with self._reporting():
             self._collection.delete(ids)
 
     def count(self) -> int:
-        """Rows that are there."""
+        """As in :class:`Rows`."""
         with self._reporting():
             return int(self._collection.num_entities)
 
     def pages(self, size: int) -> Iterator[list[Row]]:
-        """Every row, in the order of the ids, up to ``size`` at a time."""
+        """As in :class:`Rows`."""
         last = ""
         while True:
             with self._reporting():
@@ -110,14 +110,14 @@ class LiteRows:
             yield page
 
     def drop(self) -> None:
-        """Remove the collection and make it again, empty."""
+        """As in :class:`Rows`."""
         with self._reporting():
             self._engine.drop_collection(self._name)
             self._collection = self._open_collection()
         self._unflushed = 0
 
     def close(self) -> None:
-        """Write everything out and give the directory up, the directory also when writing fails."""
+        """Write everything out and release the directory, also where writing fails."""
         try:
             with self._reporting():
                 self._flush()
@@ -143,17 +143,16 @@ class LiteRows:
             if VECTOR in found and not collection.num_entities:  # what another model left
                 self._engine.drop_collection(self._name)
                 return self._engine.create_collection(self._name, _schema(self._dimension))
-            msg = (
+            raise StoreError(
                 f"the store {self._directory} holds vectors of {dimension} numbers, and the "
                 f"embedder gives {self._dimension}: index into a new space, or drop this one and "
                 "index again"
             )
-            raise StoreError(msg)
         return collection
 
     @contextmanager
     def _reporting(self, *, opening: bool = False) -> Iterator[None]:
-        """Errors of the engine, of Arrow and of the disk, as ours."""
+        """Raise errors of the engine, of Arrow and of the disk as ragloom's."""
         from milvus_lite import MilvusLiteError
         from pyarrow import ArrowException
 
@@ -163,13 +162,11 @@ class LiteRows:
             # Arrow raises a bare OSError for what it cannot decode; the system's has a number.
             if opening and error.errno is None:
                 raise self._damaged(error) from error
-            msg = f"the store {self._directory} failed: {error}"
-            raise StoreError(msg) from error
+            raise StoreError(f"the store {self._directory} failed: {error}") from error
         except (ArrowException, MilvusLiteError, ValueError, KeyError, TypeError) as error:
             if opening:
                 raise self._damaged(error) from error
-            msg = f"the store {self._directory} failed: {error}"
-            raise StoreError(msg) from error
+            raise StoreError(f"the store {self._directory} failed: {error}") from error
 
     def _damaged(self, error: Exception) -> StoreDamagedError:
         line = " ".join(str(error).split()) or type(error).__name__

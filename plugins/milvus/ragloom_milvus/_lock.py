@@ -1,4 +1,4 @@
-"""Waiting for another process to let go of a Milvus Lite directory, and telling who holds it.
+"""Wait for another process to release a Milvus Lite directory, and say who holds it.
 
 The engine takes a lock (``flock``) on the file ``LOCK`` in the directory and leaves the file empty.
 We write our process id into it, and Linux tells whose lock it is even when another program took it.
@@ -35,16 +35,10 @@ def wait_for(
     *,
     patience: float = PATIENCE,
 ) -> T:
-    """What ``opening`` returns, tried again while it raises ``locked``.
-
-    Args:
-        opening: Takes the lock.
-        locked: What it raises while another process holds the lock.
-        directory: The Milvus Lite directory.
-        patience: Seconds to go on trying.
+    """What ``opening`` returns, tried for ``patience`` seconds while it raises ``locked``.
 
     Raises:
-        StoreLockedError: It was held all the time.
+        StoreLockedError: Another process held the directory all the time.
     """
     deadline = time.monotonic() + patience
     told = False
@@ -54,8 +48,9 @@ def wait_for(
         except locked as error:
             who = holder(directory)
             if time.monotonic() >= deadline:
-                msg = f"the store {directory} is in use by {who}: run this again when it is done"
-                raise StoreLockedError(msg) from error
+                raise StoreLockedError(
+                    f"the store {directory} is in use by {who}: run this again when it is done"
+                ) from error
             if not told:
                 told = True
                 logger.warning("waiting for %s, which is in use by %s", directory, who)
@@ -98,8 +93,7 @@ def _holder_by_kernel(lock: Path) -> int | None:
     for line in lines:
         words = line.split()
         if len(words) > 5 and words[1] == "FLOCK" and words[5].endswith(inode):  # noqa: PLR2004
-            process = int(words[4]) if words[4].isdigit() else 0
-            return process or None
+            return int(words[4]) if words[4].isdigit() and words[4] != "0" else None
     return None
 
 

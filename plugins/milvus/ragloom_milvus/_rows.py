@@ -58,10 +58,10 @@ class Rows(Protocol):
         """Every row, in the order of the ids, up to ``size`` at a time."""
 
     def drop(self) -> None:
-        """Remove the collection and make it again, empty."""
+        """Replace the collection by an empty one."""
 
     def close(self) -> None:
-        """Write out and let go."""
+        """Flush and close."""
 
 
 def collection_name(prefix: str, space: str) -> str:
@@ -158,8 +158,9 @@ def from_row(row: Mapping[str, Any], where: str) -> Chunk:
         record = json.loads(row[EXTRA])
         return chunk_from_record(record | {ID: row[ID], URI: row[URI], TEXT: row[TEXT]})
     except (KeyError, TypeError, ValueError) as error:
-        msg = f"{where}: the row {row.get(ID)!r} is not a chunk ({error})"
-        raise StoreDamagedError(msg) from error
+        raise StoreDamagedError(
+            f"{where}: the row {row.get(ID)!r} is not a chunk ({error})"
+        ) from error
 
 
 def metadata_of(extra: str, where: str) -> Metadata:
@@ -171,8 +172,9 @@ def metadata_of(extra: str, where: str) -> Metadata:
     try:
         metadata: Metadata = json.loads(extra)[METADATA]
     except (KeyError, TypeError, ValueError) as error:
-        msg = f"{where}: a row is not a chunk ({error}): 'ragloom repair' writes it anew"
-        raise StoreDamagedError(msg) from error
+        raise StoreDamagedError(
+            f"{where}: a row is not a chunk ({error}): 'ragloom repair' rebuilds it"
+        ) from error
     return metadata
 
 
@@ -186,9 +188,7 @@ def vectors_of(rows: Sequence[Row], dimension: int, where: str) -> Embeddings:
         vectors = np.array([row[VECTOR] for row in rows], dtype=np.float32)
         vectors = vectors.reshape(len(rows), dimension)
     except (KeyError, TypeError, ValueError) as error:
-        msg = f"{where}: vectors are missing or of the wrong length"
-        raise StoreDamagedError(msg) from error
+        raise StoreDamagedError(f"{where}: vectors are missing or of the wrong length") from error
     if not np.isfinite(vectors).all():
-        msg = f"{where}: a vector is not finite"
-        raise StoreDamagedError(msg)
+        raise StoreDamagedError(f"{where}: a vector is not finite")
     return vectors

@@ -26,6 +26,8 @@ from ragloom_milvus._rows import (
 if TYPE_CHECKING:
     from pymilvus import MilvusClient
 
+    from ragloom_milvus import MilvusOptions
+
 JSON_BYTES: Final = 65_536
 """The longest JSON value of a server: https://milvus.io/docs/use-json-fields.md."""
 
@@ -45,12 +47,9 @@ class ServerRows:
     """One collection on a server, connected until :meth:`close`.
 
     Args:
-        uri: The server's address.
-        token: ``user:password`` or an API key; empty for none.
-        collection: Made, indexed and loaded where it is not.
+        options: Of the store.
+        collection: Created, indexed and loaded where it is not.
         dimension: Numbers in a vector.
-        index: The type of the vector index.
-        timeout: Seconds for each call.
 
     Raises:
         MissingDependencyError: pymilvus is not installed.
@@ -68,25 +67,23 @@ class ServerRows:
         }
     )
 
-    def __init__(
-        self, uri: str, *, token: str, collection: str, dimension: int, index: str, timeout: float
-    ) -> None:
+    def __init__(self, options: MilvusOptions, collection: str, dimension: int) -> None:
         try:
             import pymilvus  # noqa: F401 - whether it is there
         except ImportError as error:
             package, extra, needed_for = "pymilvus", "ragloom[milvus]", "the store 'milvus'"
             raise MissingDependencyError(package, extra, needed_for) from error
 
-        self._uri = uri
+        self._uri = options.uri
         self._name = collection
         self._dimension = dimension
-        self._index = index
-        self._timeout = timeout
+        self._index = options.index
+        self._timeout = options.timeout
         # Strong makes a search wait for the server's clock, 0.3 s against 1 ms: only the first one
         # after opening or writing does, and what it saw the next ones see, too.
         self._behind = True
         with self._reporting("does not answer"):
-            self._client: MilvusClient = _connected(uri, token, timeout)
+            self._client: MilvusClient = _connected(options)
         try:
             with self._reporting():
                 self._open_collection()
@@ -95,7 +92,7 @@ class ServerRows:
             raise
 
     def upsert(self, rows: list[Row]) -> None:
-        """Write rows with different ids, replacing those that are there."""
+        """As in :class:`Rows`."""
         for row in rows:
             row[METADATA] = _within_64_bits(row[METADATA])
         with self._reporting():
@@ -103,7 +100,7 @@ class ServerRows:
         self._behind = True
 
     def delete(self, ids: list[str]) -> None:
-        """Remove rows."""
+        """As in :class:`Rows`."""
         with self._reporting():
             # Not ids=: pymilvus 3.0 puts them into the expression as they are, quotes and all.
             expression = f"{ID} in [{', '.join(map(quoted, ids))}]"
@@ -111,7 +108,7 @@ class ServerRows:
         self._behind = True
 
     def count(self) -> int:
-        """Rows that are there."""
+        """As in :class:`Rows`."""
         with self._reporting():
             [row] = self._client.query(
                 self._name, filter="", output_fields=[_COUNT], timeout=self._timeout
@@ -119,7 +116,7 @@ class ServerRows:
         return int(row[_COUNT])
 
     def pages(self, size: int) -> Iterator[list[Row]]:
-        """Every row, in the order of the ids, up to ``size`` at a time."""
+        """As in :class:`Rows`."""
         with self._reporting():
             iterator = self._client.query_iterator(
                 self._name,
@@ -161,13 +158,13 @@ class ServerRows:
         ]
 
     def drop(self) -> None:
-        """Remove the collection and make it again, empty."""
+        """As in :class:`Rows`."""
         with self._reporting():
             self._client.drop_collection(self._name, timeout=self._timeout)
             self._open_collection()
 
     def close(self) -> None:
-        """Disconnect; the server has written down what it acknowledged."""
+        """Disconnect; the server has stored what it acknowledged."""
         with self._reporting():
             self._client.close()
 
@@ -185,11 +182,10 @@ class ServerRows:
         fields = {field["name"]: field for field in description["fields"]}
         missing = {ID, URI, TEXT, VECTOR, EXTRA, METADATA} - fields.keys()
         if missing:
-            msg = (
+            raise StoreError(
                 f"the collection {self._name} on {self._uri} was not made by ragloom (it has no "
                 f"{', '.join(sorted(missing))}): set store.collection to another beginning"
             )
-            raise StoreError(msg)
         dimension = int(fields[VECTOR]["params"]["dim"])
         if dimension != self._dimension:
             self._client.load_collection(self._name, timeout=self._timeout)
@@ -197,12 +193,11 @@ class ServerRows:
                 self._client.drop_collection(self._name, timeout=self._timeout)
                 self._open_collection()
                 return
-            msg = (
+            raise StoreError(
                 f"the collection {self._name} on {self._uri} holds vectors of {dimension} numbers, "
                 f"and the embedder gives {self._dimension}: index into a new space, or drop this "
                 "one and index again"
             )
-            raise StoreError(msg)
         if not self._client.list_indexes(self._name, field_name=VECTOR):
             self._client.create_index(self._name, self._index_params(), timeout=self._timeout)
         self._client.load_collection(self._name, timeout=self._timeout)
@@ -243,29 +238,28 @@ class ServerRows:
             yield
         except MilvusException as error:
             line = " ".join(str(error.message or error).split())
-            msg = f"the Milvus server {self._uri} {what}: {line}"
-            raise StoreError(msg) from error
+            raise StoreError(f"the Milvus server {self._uri} {what}: {line}") from error
         finally:
             logger.setLevel(level)
 
 
-def _connected(uri: str, token: str, timeout: float) -> MilvusClient:
-    """A client, after a second try where the first is cut off before its time is up.
+def _connected(options: MilvusOptions) -> MilvusClient:
+    """A client, after a second try where the first is interrupted before its time is up.
 
-    pymilvus repeats every call that a server cuts off but the first of a connection, which may be
+    pymilvus repeats every call that a server interrupts but the first of a connection, which may be
     one that the process already shares and the server is about to close.
     """
     from pymilvus import MilvusClient, MilvusException
 
     began = time.monotonic()
     try:
-        return MilvusClient(uri=uri, token=token, timeout=timeout)
+        return MilvusClient(uri=options.uri, token=options.token, timeout=options.timeout)
     except MilvusException:
-        left = timeout - (time.monotonic() - began)
+        left = options.timeout - (time.monotonic() - began)
         if left <= 0:
             raise
         time.sleep(min(_PAUSE, left))
-    return MilvusClient(uri=uri, token=token, timeout=left)
+    return MilvusClient(uri=options.uri, token=options.token, timeout=left)
 
 
 def _within_64_bits(value: Any) -> Any:  # noqa: ANN401 - JSON

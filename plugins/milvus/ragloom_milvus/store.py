@@ -21,6 +21,7 @@ from ragloom_milvus._rows import (
 )
 
 if TYPE_CHECKING:
+    from ragloom_milvus import MilvusOptions
     from ragloom_milvus._lite import LiteRows
     from ragloom_milvus._server import ServerRows
 
@@ -65,13 +66,13 @@ class _Collections(Generic[R]):
         raise NotImplementedError
 
     def close(self) -> None:
-        """Write everything out and let go of directory or connection. Twice does nothing."""
+        """Write everything out and release directory or connection; twice does nothing."""
         rows, self._rows = self._rows, None
         if rows is not None:
             rows.close()
 
     def upsert(self, chunks: Sequence[Chunk], vectors: Embeddings) -> None:
-        """Write chunks, replacing those with the same id; all are checked before one is written."""
+        """As in :class:`ragloom.Store`; all chunks are checked before one is written."""
         rows = self._opened
         check_records(chunks, vectors, dimension=self._dimension)
         check_chunks(chunks, rows.limits)
@@ -81,7 +82,7 @@ class _Collections(Generic[R]):
             rows.upsert(to_rows(*batch, metadata=self._with_metadata))
 
     def delete(self, ids: Sequence[str]) -> None:
-        """Remove chunks; unknown ids are ignored."""
+        """As in :class:`ragloom.Store`."""
         rows = self._opened
         # No chunk has an id that is not printable: upsert refuses those.
         unique = list(dict.fromkeys(name for name in ids if name.isprintable()))
@@ -89,28 +90,23 @@ class _Collections(Generic[R]):
             rows.delete(unique[start : start + DELETE_BATCH])
 
     def count(self) -> int:
-        """Chunks in the space."""
+        """As in :class:`ragloom.Store`."""
         return self._opened.count()
 
     def scan(self, *, batch_size: int = 1000) -> Iterator[tuple[Sequence[Chunk], Embeddings]]:
-        """Everything in the space, in the order of the ids; it must not be written meanwhile.
-
-        Raises:
-            StoreDamagedError: A row is not a chunk, or its vector is not finite.
-        """
+        """As in :class:`ragloom.Store`; it must not be written meanwhile."""
         for page in self._opened.pages(batch_size):
             chunks = [from_row(row, self._where) for row in page]
             yield chunks, vectors_of(page, self._dimension, self._where)
 
     def drop(self) -> None:
-        """Remove this space's chunks, and no other collection."""
+        """As in :class:`ragloom.Store`; no other collection is touched."""
         self._opened.drop()
 
     @property
     def _opened(self) -> R:
         if self._rows is None:
-            msg = "the store 'milvus' is not open"
-            raise StoreError(msg)
+            raise StoreError("the store 'milvus' is not open")
         return self._rows
 
 
@@ -130,11 +126,10 @@ class MilvusLiteStore(_Collections["LiteRows"]):
         self, *, uri: str = "", collection: str = "ragloom", patience: float = _lock.PATIENCE
     ) -> None:
         if uri and not uri.endswith(".db"):
-            msg = (
+            raise ConfigError(
                 f"store.uri {uri!r} is neither a local path that ends in .db nor the address "
                 "of a server such as http://localhost:19530"
             )
-            raise ConfigError(msg)
         super().__init__(uri, collection)
         self._patience = patience
 
@@ -147,49 +142,24 @@ class MilvusLiteStore(_Collections["LiteRows"]):
 
 
 class MilvusServerStore(_Collections["ServerRows"]):
-    """Keeps a space in a collection of a Milvus server, and sends searches there.
-
-    Args:
-        uri: Its address.
-        token: For servers that ask for one.
-        collection: What collection names begin with.
-        index: The vector index.
-        timeout: Seconds to wait for it.
-    """
+    """Keeps a space in a collection of a Milvus server, and sends searches there."""
 
     _with_metadata = True
 
-    def __init__(
-        self,
-        *,
-        uri: str,
-        token: str = "",
-        collection: str = "ragloom",
-        index: str = "FLAT",
-        timeout: float = 30.0,
-    ) -> None:
-        super().__init__(uri, collection)
-        self._where = f"the Milvus server {uri}"
-        self._token = token
-        self._index = index
-        self._timeout = timeout
+    def __init__(self, options: MilvusOptions) -> None:
+        super().__init__(options.uri, options.collection)
+        self._where = f"the Milvus server {options.uri}"
+        self._options = options
 
     def _connected(self, name: str, dimension: int, directory: Path) -> ServerRows:  # noqa: ARG002
         from ragloom_milvus._server import ServerRows
 
-        return ServerRows(
-            self._uri,
-            token=self._token,
-            collection=name,
-            dimension=dimension,
-            index=self._index,
-            timeout=self._timeout,
-        )
+        return ServerRows(self._options, name, dimension)
 
     def search(
         self, vector: Embeddings, *, limit: int, where: Sequence[Condition] = ()
     ) -> Sequence[tuple[str, float]]:
-        """The nearest chunks that pass every condition, and their cosine; ties by id."""
+        """As in :class:`ragloom.SearchableStore`."""
         if limit <= 0:
             return []
         rows: ServerRows = self._opened

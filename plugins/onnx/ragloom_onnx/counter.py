@@ -33,13 +33,8 @@ class TokenizerCounter:
     """Counts with the tokenizer itself, whatever its kind."""
 
     def __init__(self, name: str, tokenizer: Tokenizer) -> None:
-        self._name = name
+        self.name = name
         self._tokenizer = tokenizer
-
-    @property
-    def name(self) -> str:
-        """The model whose tokens are counted."""
-        return self._name
 
     def count(self, text: str) -> int:
         """Tokens in ``text``, without those that the model adds at its ends."""
@@ -49,7 +44,7 @@ class TokenizerCounter:
         """The half-open character span of every token, in order and not overlapping.
 
         Where one character is several tokens, as a Korean syllable may be, the last of them has it
-        and those before it are empty: a text cut at any of them ends before the character.
+        and those before it are empty: a text that ends at any of them ends before the character.
         """
         encoding = self._tokenizer.encode(encodable(text), add_special_tokens=False)
         spans: list[tuple[int, int]] = encoding.offsets
@@ -61,7 +56,7 @@ class UnitCounter(TokenizerCounter):
 
     A unit is what stands between blanks (space, tab, line feed, carriage return). No token, and
     nothing that decides about one, reaches across a blank, so the sum is exact. Other white space
-    is not safe to cut at: a form feed, for one, is dropped by the normaliser, and what stood around
+    is not safe to split at: a form feed, for one, is dropped by the normaliser, and what stood around
     it becomes one word.
 
     A unit of printable ASCII is the sum over its words, plus one token for every sign between them.
@@ -133,7 +128,7 @@ def counter_for(name: str, tokenizer: Tokenizer) -> TokenizerCounter:
     )
     # A token that contains a blank could be found across units.
     added = tokenizer.get_added_tokens_decoder().values()
-    plain = not any(_has_blank(token.content) for token in added)
+    plain = not any(character.isspace() for token in added for character in token.content)
     return UnitCounter(name, tokenizer) if is_bert and plain else TokenizerCounter(name, tokenizer)
 
 
@@ -144,7 +139,3 @@ def _apart(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
         apart.append((min(start, limit), min(end, limit)))
         limit = apart[-1][0]
     return apart[::-1]
-
-
-def _has_blank(content: str) -> bool:
-    return any(character.isspace() for character in content)

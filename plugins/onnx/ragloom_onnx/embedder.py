@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ragloom import Calibration, ConfigError, MissingDependencyError, TokenCounter
+from ragloom import Calibration, ConfigError, TokenCounter
 from ragloom_onnx.batches import plan
-from ragloom_onnx.files import BUNDLED, find_model
+from ragloom_onnx.files import BUNDLED, find_model, tokenizer_of
 from ragloom_onnx.resources import cores, run_each, trim_memory
 from ragloom_onnx.session import Session
 
@@ -24,9 +22,6 @@ if TYPE_CHECKING:
     from ragloom_onnx.files import Pooling
 
 __all__ = ["OnnxEmbedder"]
-
-_FORMAT = 1
-"""Part of the fingerprint: raised when this code makes other vectors of the same model."""
 
 _AT_ONCE = 512
 """Texts tokenised before the model runs: what is held in memory besides the vectors."""
@@ -63,7 +58,7 @@ class OnnxEmbedder:
         if prepared and self._pooling not in (None, self._files.pooling):
             raise ConfigError(
                 f"embedder 'onnx': the model {self._files.name!r} pools by {self._files.pooling}, "
-                f"not by {self._pooling}; leave the option 'pooling' out"
+                f"not by {self._pooling}; remove the option 'pooling'"
             )
         query, passage = self._files.prefixes
         self._query_prefix = query if options.query_prefix == "auto" else options.query_prefix
@@ -73,49 +68,13 @@ class OnnxEmbedder:
         self._wanted_tokens = options.max_tokens
         self._threads = options.threads or cores()
         self._batch_tokens = options.batch_tokens
-        self._truncated = 0
         self._session: Session | None = None
-
-    @property
-    def fingerprint(self) -> str:
-        """Changes with the model, its tokenizer, the pooling, the prefixes and the longest text.
-
-        The hashes of the bundled model are on record; the files of any other are read for it, once.
-        """
-        return self._fingerprint
-
-    @property
-    def dimension(self) -> int:
-        """Numbers in a vector."""
-        return self._dimension
-
-    @property
-    def counter(self) -> TokenCounter:
-        """The model's own tokenizer."""
-        return self._counter
-
-    @property
-    def max_tokens(self) -> int:
-        """The longest passage read whole, in tokens of ``counter``, without its prefix."""
-        return self._max_tokens
-
-    @property
-    def truncated(self) -> int:
-        """Texts of which only the beginning was embedded, since this object was made."""
-        return self._truncated
-
-    @property
-    def calibration(self) -> Calibration | None:
-        """The bundled model's own; None for others."""
-        return BUNDLED_CALIBRATION if self._files.name == BUNDLED else None
+        self.truncated = 0
+        self.calibration = BUNDLED_CALIBRATION if self._files.name == BUNDLED else None
 
     def embed_passages(self, texts: Sequence[str]) -> Embeddings:
-        """``(len(texts), dimension)`` float32 in the order given; ``(0, dimension)`` for none.
-
-        Raises:
-            ModelError: The model cannot be loaded or does not answer.
-        """
-        vectors = np.empty((len(texts), self._dimension), np.float32)
+        """As in :class:`ragloom.Embedder`; ModelError where the model does not load or answer."""
+        vectors = np.empty((len(texts), self.dimension), np.float32)
         for start in range(0, len(texts), _AT_ONCE):
             some = [self._passage_prefix + text for text in texts[start : start + _AT_ONCE]]
             self._embed(some, out=vectors[start : start + len(some)])
@@ -125,25 +84,21 @@ class OnnxEmbedder:
         """``(dimension,)`` float32; zeros for a text of characters that are not in the vocabulary.
 
         All such texts would have one vector, which says nothing: that of the token for the unknown.
-
-        Raises:
-            ModelError: The model cannot be loaded or does not answer.
         """
         tokenizer, model = self._tokenizer, self._model()
         from ragloom_onnx.tokenizing import is_unknown
 
         if is_unknown(tokenizer, text):
-            return np.zeros(self._dimension, np.float32)
+            return np.zeros(self.dimension, np.float32)
         ids = self._encode([self._query_prefix + text], max_sequence=self._files.max_sequence)
         vector: Embeddings = model.run(ids)[0]
         return vector
 
     def close(self) -> None:
-        """Give the model's memory back; it is loaded again when it is needed."""
-        if self._session is None:
-            return
-        self._session = None
-        trim_memory()
+        """Free the model's memory; the next use loads it."""
+        if self._session is not None:
+            self._session = None
+            trim_memory()
 
     def _embed(self, texts: Sequence[str], *, out: Embeddings) -> None:
         ids = self._encode(texts, max_sequence=self._longest_sequence)
@@ -161,36 +116,41 @@ class OnnxEmbedder:
         tokenizer = self._tokenizer
         from ragloom_onnx.tokenizing import encode
 
-        ids, cut = encode(tokenizer, texts, max_sequence=max_sequence)
-        self._truncated += cut
+        ids, truncated = encode(tokenizer, texts, max_sequence=max_sequence)
+        self.truncated += truncated
         return ids
 
     @cached_property
-    def _fingerprint(self) -> str:
-        parts = {
-            "format": _FORMAT,
-            "files": dict(self._files.content_hashes()),
-            "pooling": self._pooling or self._files.pooling,
-            "prefixes": [self._query_prefix, self._passage_prefix],
-            "sequence": [self._files.max_sequence, self._wanted_tokens],
-        }
-        text = json.dumps(parts, sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()[:32]
+    def fingerprint(self) -> str:
+        """Changes with the model, its tokenizer, the pooling, the prefixes and the longest text.
+
+        The hashes of the bundled model are on record; the files of any other are read for it, once.
+        """
+        return self._files.fingerprint(
+            {
+                "pooling": self._pooling or self._files.pooling,
+                "prefixes": [self._query_prefix, self._passage_prefix],
+                "sequence": [self._files.max_sequence, self._wanted_tokens],
+            }
+        )
 
     @cached_property
-    def _dimension(self) -> int:
+    def dimension(self) -> int:
+        """Numbers in a vector."""
         return self._files.dimension or self._model().dimension
 
     @cached_property
-    def _counter(self) -> TokenCounter:
+    def counter(self) -> TokenCounter:
+        """The model's own tokenizer."""
         tokenizer = self._tokenizer  # first: it tells what is missing where a package is
         from ragloom_onnx.counter import counter_for
 
         return counter_for(self._files.name, tokenizer)
 
     @cached_property
-    def _max_tokens(self) -> int:
-        prefix = self._counter.count(self._passage_prefix)
+    def max_tokens(self) -> int:
+        """The longest passage read whole, in tokens of ``counter``, without its prefix."""
+        prefix = self.counter.count(self._passage_prefix)
         longest = self._files.max_sequence - self._special_tokens - prefix
         if longest < 1:
             raise ConfigError(
@@ -201,13 +161,7 @@ class OnnxEmbedder:
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:
-        try:
-            from ragloom_onnx.tokenizing import load_tokenizer
-        except ModuleNotFoundError as error:
-            raise MissingDependencyError(
-                "tokenizers", "ragloom[onnx]", "the embedder 'onnx'"
-            ) from error
-        return load_tokenizer(self._files)
+        return tokenizer_of(self._files, part="the embedder 'onnx'")
 
     @cached_property
     def _special_tokens(self) -> int:
@@ -217,8 +171,7 @@ class OnnxEmbedder:
     @cached_property
     def _longest_sequence(self) -> int:
         """Tokens of the longest passage with its prefix and what the model adds at its ends."""
-        prefix = self._counter.count(self._passage_prefix)
-        return self._special_tokens + prefix + self._max_tokens
+        return self._special_tokens + self.counter.count(self._passage_prefix) + self.max_tokens
 
     def _model(self) -> Session:
         if self._session is None:

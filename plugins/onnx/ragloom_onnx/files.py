@@ -6,13 +6,16 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from ragloom import MissingDependencyError, ModelError
 from ragloom_onnx.prefixes import Prefixes, known_prefixes
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
 
 __all__ = [
     "BUNDLED",
@@ -21,7 +24,9 @@ __all__ = [
     "ModelFiles",
     "Pooling",
     "find_model",
+    "first_line",
     "sha256_of",
+    "tokenizer_of",
 ]
 
 BUNDLED = "all-MiniLM-L6-v2"
@@ -42,6 +47,10 @@ _DOWNLOADED = (
     "model.onnx_data",
     *VOCABULARIES,
 )
+_FORMAT = 1
+"""Of the fingerprint: raised when this code computes other vectors or scores with the same model."""
+
+_FALLBACK_SEQUENCE = 512
 _EXAMPLE = f"BAAI/bge-small-en-v1.5; the bundled model is {BUNDLED!r}"
 _HUB_NAME = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")
 
@@ -72,6 +81,12 @@ class ModelFiles:
     prefixes: Prefixes
     rows: int | None = None
     sha256: Mapping[str, str] | None = None
+
+    def fingerprint(self, settings: Mapping[str, object]) -> str:
+        """32 hex digits; changes with the model's files and with ``settings``."""
+        parts = {"format": _FORMAT, "files": dict(self.content_hashes()), **settings}
+        text = json.dumps(parts, sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:32]
 
     def content_hashes(self) -> Mapping[str, str]:
         """sha256 by name of every file that decides what a vector is."""
@@ -119,12 +134,22 @@ def find_model(model: str, *, example: str = _EXAMPLE) -> ModelFiles:
     raise ModelError(f"model {model!r}: no such folder, nor a name on the hub such as {example}")
 
 
-def sha256_of(path: Path) -> str:
-    """The sha256 of a file, in hex.
+def tokenizer_of(files: ModelFiles, *, part: str) -> Tokenizer:
+    """The tokenizer of a model, for a component as messages name it.
 
     Raises:
-        ModelError: It cannot be read.
+        ModelError: There is none, or it cannot be read.
+        MissingDependencyError: tokenizers, or transformers for one that needs it, is not installed.
     """
+    try:
+        from ragloom_onnx.tokenizing import load_tokenizer
+    except ModuleNotFoundError as error:
+        raise MissingDependencyError("tokenizers", "ragloom[onnx]", part) from error
+    return load_tokenizer(files)
+
+
+def sha256_of(path: Path) -> str:
+    """The sha256 of a file, in hex; :class:`ModelError` where it cannot be read."""
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -150,13 +175,14 @@ def _download(name: str) -> Path:
         folder: str = huggingface_hub.snapshot_download(name, allow_patterns=list(_DOWNLOADED))
     except (HfHubHTTPError, HFValidationError, OSError) as error:
         raise ModelError(
-            f"model {name!r}: cannot be fetched from the hub ({_first_line(error)}); check the "
-            "name and the network, or give a local folder"
+            f"model {name!r}: cannot be fetched from the hub ({first_line(error)}); check the name and "
+            "the network, or give a local folder"
         ) from error
     return Path(folder)
 
 
-def _first_line(error: Exception) -> str:
+def first_line(error: Exception) -> str:
+    """The first line of a message, or the kind of error."""
     return next(iter(str(error).strip().splitlines()), type(error).__name__)
 
 
@@ -194,7 +220,7 @@ def _json(path: Path) -> Mapping[str, object]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
-        raise ModelError(f"{path}: cannot be read: {_first_line(error)}") from error
+        raise ModelError(f"{path}: cannot be read: {first_line(error)}") from error
     return content if isinstance(content, dict) else {}
 
 
@@ -227,9 +253,6 @@ def _max_sequence(folder: Path, config: Mapping[str, object]) -> int:
     return min((number for number in said if number), default=_FALLBACK_SEQUENCE)
 
 
-_FALLBACK_SEQUENCE = 512
-
-
 def _positions(config: Mapping[str, object]) -> int | None:
     """Positions that a text may take: RoBERTa's begin after the padding id (0 or 1)."""
     positions = _number(config, "max_position_embeddings")
@@ -258,15 +281,5 @@ def _prefixes(folder: Path, name: str, config: Mapping[str, object]) -> Prefixes
     if isinstance(prompts, dict) and prompts.get("query"):
         passage = prompts.get("passage") or prompts.get("document") or ""
         return str(prompts["query"]), str(passage)
-    for known in _names(folder, name, config):
-        prefixes = known_prefixes(known)
-        if any(prefixes):
-            return prefixes
-    return "", ""
-
-
-def _names(folder: Path, name: str, config: Mapping[str, object]) -> Iterator[str]:
-    yield name
-    yield folder.name
-    if isinstance(config.get("_name_or_path"), str):
-        yield str(config["_name_or_path"])
+    known = map(known_prefixes, (name, folder.name, str(config.get("_name_or_path", ""))))
+    return next(filter(any, known), ("", ""))

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ragloom import MissingDependencyError, ModelError
+from ragloom_onnx.files import first_line
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession, SessionOptions
@@ -36,7 +37,7 @@ class Graph:
         files.check(files.onnx)
         self.path = files.onnx
         self._session = _open(files, part)
-        self._dtypes = {node.name: _dtype(node.type) for node in self._session.get_inputs()}
+        self._dtypes = {node.name: _DTYPES.get(node.type) for node in self._session.get_inputs()}
         unknown = self._dtypes.keys() - {"input_ids", "attention_mask", "token_type_ids"}
         if unknown or not all(self._dtypes.values()):
             raise ModelError(
@@ -84,7 +85,7 @@ class Graph:
         try:
             given = cast("npt.NDArray[np.float32]", self._session.run([output], feed)[0])
         except _runtime_errors() as error:
-            raise ModelError(f"{self.path}: the run failed: {_first_line(error)}") from error
+            raise ModelError(f"{self.path}: the run failed: {first_line(error)}") from error
         return given, inputs["attention_mask"]
 
 
@@ -98,7 +99,7 @@ def _open(files: ModelFiles, part: str) -> InferenceSession:
             str(files.onnx), _session_options(files), providers=["CPUExecutionProvider"]
         )
     except _runtime_errors() as error:
-        raise ModelError(f"{files.onnx}: cannot be loaded: {_first_line(error)}") from error
+        raise ModelError(f"{files.onnx}: cannot be loaded: {first_line(error)}") from error
 
 
 def _session_options(files: ModelFiles) -> SessionOptions:
@@ -123,11 +124,3 @@ def _runtime_errors() -> tuple[type[Exception], ...]:
 
     own = (value for value in vars(state).values() if isinstance(value, type))
     return *(kind for kind in own if issubclass(kind, Exception)), RuntimeError, ValueError
-
-
-def _dtype(kind: str) -> type[np.integer] | None:
-    return _DTYPES.get(kind)
-
-
-def _first_line(error: Exception) -> str:
-    return next(iter(str(error).strip().splitlines()), type(error).__name__)

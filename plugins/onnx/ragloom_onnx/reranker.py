@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ragloom import ConfigError, MissingDependencyError, ModelError
-from ragloom_onnx.files import find_model
+from ragloom import ConfigError, ModelError
+from ragloom_onnx.files import find_model, tokenizer_of
 from ragloom_onnx.graph import Graph
 from ragloom_onnx.resources import cores, run_each, trim_memory
 
@@ -21,9 +19,6 @@ if TYPE_CHECKING:
     from ragloom_onnx import OnnxRerankerOptions
 
 __all__ = ["OnnxReranker"]
-
-_FORMAT = 1
-"""Part of the fingerprint: raised when this code makes other scores of the same model."""
 
 _PART = "the reranker 'onnx'"
 _EXAMPLE = "cross-encoder/ms-marco-MiniLM-L6-v2"
@@ -51,18 +46,13 @@ class OnnxReranker:
         self._threads = options.threads or cores()
         self._graph: Graph | None = None
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         """Changes with the model, its tokenizer and the longest pair; its files are read once."""
-        return self._fingerprint
+        return self._files.fingerprint({"sequence": self._max_sequence})
 
     def rerank(self, query: str, passages: Sequence[str]) -> Sequence[float]:
-        """A score for every passage, in the order given; higher is better.
-
-        Raises:
-            ModelError: The model cannot be loaded, does not answer, or is no cross-encoder.
-            ConfigError: ``max_tokens`` leaves no room for a pair.
-        """
+        """As in :class:`ragloom.Reranker`; ModelError where the model is no cross-encoder."""
         if not passages:
             return []
         tokenizer = self._tokenizer
@@ -82,11 +72,10 @@ class OnnxReranker:
         return scores
 
     def close(self) -> None:
-        """Give the model's memory back; it is loaded again when it is needed."""
-        if self._graph is None:
-            return
-        self._graph = None
-        trim_memory()
+        """Free the model's memory; the next use loads it."""
+        if self._graph is not None:
+            self._graph = None
+            trim_memory()
 
     def _score(self, logits: np.ndarray[tuple[int], np.dtype[np.float32]]) -> float:
         if len(logits) not in (1, 2):
@@ -100,22 +89,8 @@ class OnnxReranker:
         return score
 
     @cached_property
-    def _fingerprint(self) -> str:
-        parts = {
-            "format": _FORMAT,
-            "files": dict(self._files.content_hashes()),
-            "sequence": self._max_sequence,
-        }
-        text = json.dumps(parts, sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()[:32]
-
-    @cached_property
     def _tokenizer(self) -> Tokenizer:
-        try:
-            from ragloom_onnx.tokenizing import load_tokenizer
-        except ModuleNotFoundError as error:
-            raise MissingDependencyError("tokenizers", "ragloom[onnx]", _PART) from error
-        tokenizer = load_tokenizer(self._files)
+        tokenizer = tokenizer_of(self._files, part=_PART)
         added: int = tokenizer.num_special_tokens_to_add(is_pair=True)
         if self._max_sequence < added + 2:  # a token of each text
             raise ConfigError(

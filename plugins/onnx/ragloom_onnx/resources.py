@@ -32,7 +32,7 @@ def run_each(run: Callable[[T], None], items: Sequence[T], *, threads: int) -> N
         for _ in executor.map(run, items):
             pass
     finally:
-        # After an error or Ctrl-C, what has not begun is not begun any more.
+        # After an error or Ctrl-C nothing more begins.
         executor.shutdown(cancel_futures=True)
 
 

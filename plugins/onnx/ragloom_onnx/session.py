@@ -42,7 +42,7 @@ class Session:
             if any(files.folder.glob("*_Dense")):
                 raise ModelError(
                     f"{files.folder}: has a dense layer after the pooling, which {files.onnx.name} "
-                    f"leaves out; export it with the output {_POOLED}"
+                    f"omits; export it with the output {_POOLED}"
                 )
             self._output, self._pooling = per_token[0], pooling or files.pooling or "mean"
 

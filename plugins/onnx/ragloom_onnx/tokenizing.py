@@ -1,4 +1,4 @@
-"""Loading a model's tokenizer, and cutting texts to what the model reads."""
+"""Load a model's tokenizer, and truncate texts to what the model reads."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tokenizers import Tokenizer
 
 from ragloom import MissingDependencyError, ModelError
 from ragloom_onnx.counter import encodable
-from ragloom_onnx.files import EXTRA_HUB, VOCABULARIES, ModelFiles
+from ragloom_onnx.files import EXTRA_HUB, VOCABULARIES, ModelFiles, first_line
 
 __all__ = ["encode", "encode_pairs", "is_unknown", "load_tokenizer"]
 
@@ -50,8 +50,7 @@ def _with_transformers(files: ModelFiles) -> Tokenizer:
     try:
         wrapper = AutoTokenizer.from_pretrained(str(files.folder), local_files_only=True)
     except (OSError, ValueError, ImportError, KeyError) as error:
-        reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
-        raise ModelError(f"{files.folder}: has no usable tokenizer: {reason}") from error
+        raise ModelError(f"{files.folder}: has no usable tokenizer: {first_line(error)}") from error
     tokenizer = getattr(wrapper, "backend_tokenizer", None)
     if not isinstance(tokenizer, Tokenizer):
         raise ModelError(
@@ -67,22 +66,20 @@ def encode(
     """The token ids of each text, those that the model adds at its ends included.
 
     Returns:
-        The ids, and how many texts were cut since they were longer than ``max_sequence``.
+        The ids, and how many texts were truncated to ``max_sequence``.
     """
-    encodable_texts = [encodable(text) for text in texts]
+    readable = [encodable(text) for text in texts]
     encoded: list[list[int]] = []
-    cut = 0
-    for text, encoding in zip(
-        encodable_texts, tokenizer.encode_batch_fast(encodable_texts), strict=True
-    ):
+    truncated = 0
+    for text, encoding in zip(readable, tokenizer.encode_batch_fast(readable), strict=True):
         if len(encoding) > max_sequence:
-            cut += 1
+            truncated += 1
             bare = tokenizer.encode(text, add_special_tokens=False)
             bare.truncate(max_sequence - tokenizer.num_special_tokens_to_add(is_pair=False))
             encoded.append(tokenizer.post_process(bare).ids)
         else:
             encoded.append(encoding.ids)
-    return encoded, cut
+    return encoded, truncated
 
 
 def is_unknown(tokenizer: Tokenizer, text: str) -> bool:

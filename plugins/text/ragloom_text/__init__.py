@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from importlib import import_module
 
 from ragloom import Chunker, Loader, NoOptions, Provider, hookimpl
 
@@ -16,7 +17,8 @@ class SentenceOptions:
 
     Attributes:
         size: The most characters of a chunk.
-        overlap: How many characters of a chunk the next one repeats at most, from a sentence's start.
+        overlap: The most characters of a chunk that the next one repeats, from a sentence's start; at
+            most half of ``size``, so that there is always progress.
         fit: Also keep a chunk within what the embedder reads at once; what is longer is embedded in
             windows, whose mean is its vector.
     """
@@ -32,7 +34,7 @@ class TokenOptions:
 
     Attributes:
         size: The most tokens of a chunk.
-        overlap: How many tokens of a chunk the next one repeats.
+        overlap: The number of tokens of a chunk that the next one repeats; at most half of ``size``.
         counter: Whose tokens: ``auto``, ``cl100k_base``, ``o200k_base``, ``approximate``, or
             ``embedder`` for the embedding model's own.
         fit: Also keep a chunk within what the embedder reads at once; what is longer is embedded in
@@ -56,81 +58,56 @@ class CodeOptions:
     size: int = 0
 
 
-def _text(_options: NoOptions) -> Loader:
-    from ragloom_text.plain import TextLoader
+def _loader(
+    name: str, summary: str, made_by: str, requires: tuple[str, ...] = (), extra: str = ""
+) -> Provider[Loader]:
+    """A loader without options, made by ``module:class`` of this package."""
 
-    return TextLoader()
+    def create(_options: NoOptions) -> Loader:
+        module, _, class_name = made_by.partition(":")
+        loader: Loader = getattr(import_module(f"{__name__}.{module}"), class_name)()
+        return loader
 
-
-def _rst(_options: NoOptions) -> Loader:
-    from ragloom_text.rst import RstLoader
-
-    return RstLoader()
-
-
-def _code(_options: NoOptions) -> Loader:
-    from ragloom_text.plain import CodeLoader
-
-    return CodeLoader()
-
-
-def _notebook(_options: NoOptions) -> Loader:
-    from ragloom_text.notebook import NotebookLoader
-
-    return NotebookLoader()
-
-
-def _html(_options: NoOptions) -> Loader:
-    from ragloom_text.html import HtmlLoader
-
-    return HtmlLoader()
-
-
-def _pdf(_options: NoOptions) -> Loader:
-    from ragloom_text.pdf import PdfLoader
-
-    return PdfLoader()
+    return Provider(name=name, summary=summary, create=create, requires=requires, extra=extra)
 
 
 def _sentence_chunker(options: SentenceOptions) -> Chunker:
     from ragloom_text.sentence_chunker import SentenceChunker
 
-    return SentenceChunker(size=options.size, overlap=options.overlap, fit=options.fit)
+    return SentenceChunker(**asdict(options))
 
 
 def _token_chunker(options: TokenOptions) -> Chunker:
     from ragloom_text.token_chunker import TokenChunker
 
-    return TokenChunker(
-        size=options.size, overlap=options.overlap, counter=options.counter, fit=options.fit
-    )
+    return TokenChunker(**asdict(options))
 
 
 def _code_chunker(options: CodeOptions) -> Chunker:
     from ragloom_text.code_chunker import CodeChunker
 
-    return CodeChunker(size=options.size)
+    return CodeChunker(**asdict(options))
 
 
 @hookimpl
 def ragloom_loaders() -> Iterable[Provider[Loader]]:
     """Offer the loaders ``text``, ``rst``, ``code``, ``notebook``, ``html`` and ``pdf``."""
     return [
-        Provider(name="text", summary="plain text", create=_text),
-        Provider(name="restructuredtext", summary="reStructuredText", create=_rst),
-        Provider(name="code", summary="source code and configuration files", create=_code),
-        Provider(name="notebook", summary="Jupyter notebooks, as Markdown", create=_notebook),
-        Provider(
-            name="html",
-            summary="HTML, as Markdown",
-            create=_html,
+        _loader("text", "plain text", "plain:TextLoader"),
+        _loader("restructuredtext", "reStructuredText", "rst:RstLoader"),
+        _loader("code", "source code and configuration files", "plain:CodeLoader"),
+        _loader("notebook", "Jupyter notebooks, as Markdown", "notebook:NotebookLoader"),
+        _loader(
+            "html",
+            "HTML, as Markdown",
+            "html:HtmlLoader",
             requires=("bs4", "lxml", "markdownify"),
             extra="ragloom[html]",
         ),
-        Provider(
-            name="pdf",
-            summary="the text of PDF files",
-            create=_pdf,
+        _loader(
+            "pdf",
+            "the text of PDF files",
+            "pdf:PdfLoader",
             requires=("pypdf",),
             extra="ragloom[pdf]",
         ),

@@ -24,15 +24,14 @@ __all__ = ["CodeChunker"]
 _WORD = re.compile(r"\w")
 _SEPARATOR = " > "
 _CONTEXT_SHARE = 4
-"""A fourth of the budget at most goes to the enclosing names; outer ones are left out first."""
+"""At most a fourth of the budget goes to the enclosing names; outer ones are omitted first."""
 
 
 class CodeChunker:
-    """Cuts source code at its definitions; any other text at blank lines and lines.
+    """Splits source code at its definitions; any other text at blank lines and lines.
 
     Args:
-        size: The most tokens of a chunk, context included, in the embedder's counter; 0, or more
-            than the embedder reads, for what the embedder reads.
+        size: As in :class:`ragloom_text.CodeOptions`; the tokens of the context are included.
 
     Raises:
         ConfigError: ``size`` is negative.
@@ -52,7 +51,7 @@ class CodeChunker:
     def split(
         self, document: Document, *, counter: TokenCounter, max_tokens: int
     ) -> Iterator[Piece]:
-        """Cut at definitions, and those too long at inner definitions, blank lines and lines.
+        """Split at definitions, and those too long at inner definitions, blank lines and lines.
 
         What stands between definitions, such as imports, is a chunk of its own. A definition's
         comments and decorators belong to it. The enclosing names are its headings and its context.
@@ -60,18 +59,18 @@ class CodeChunker:
         language = language_of(document.media_type)
         definitions = find_definitions(document.text, language) if language else []
         tokens = min(self._size, max_tokens) if self._size else max_tokens
-        cutter = _Cutter(document.text, Budget(counter=counter, tokens=tokens))
-        yield from cutter.cut(0, len(document.text), definitions, ())
+        splitter = _Splitter(document.text, Budget(counter=counter, tokens=tokens))
+        yield from splitter.split(0, len(document.text), definitions, ())
 
 
-class _Cutter:
-    """Cuts one text."""
+class _Splitter:
+    """Splits one text."""
 
     def __init__(self, text: str, budget: Budget) -> None:
         self._text = text
         self._budget = budget
 
-    def cut(
+    def split(
         self, start: int, end: int, definitions: Sequence[Definition], path: tuple[str, ...]
     ) -> Iterator[Piece]:
         """The pieces of a range in which ``definitions`` stand, below the names of ``path``."""
@@ -96,12 +95,12 @@ class _Cutter:
             return
         head = definition.inner[0].start
         yield from self._between(start, head, above, path)
-        yield from self.cut(head, end, definition.inner, path)
+        yield from self.split(head, end, definition.inner, path)
 
     def _between(
         self, start: int, end: int, above: tuple[str, ...], path: tuple[str, ...]
     ) -> Iterator[Piece]:
-        """Pieces of a range that is cut by its lines only; the first is below ``above``."""
+        """Pieces of a range that is split by its lines only; the first is below ``above``."""
         context, inner = self._context(above), self._context(path)
         longest = max(context, inner, key=self._budget.counter.count)
         room = self._budget.tokens - self._budget.counter.count(longest)

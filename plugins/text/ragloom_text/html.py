@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import logging
-from hashlib import sha256
 from typing import TYPE_CHECKING
 from warnings import catch_warnings, simplefilter
 
 from ragloom import Document, Json, MissingDependencyError, Source, SourceError
-from ragloom_text.installed import version_of
+from ragloom_text.installed import extracted, version_of
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
@@ -36,7 +35,7 @@ class HtmlLoader:
         """Turn the page into Markdown; its title and description become metadata.
 
         The charset is what the page declares, else what its bytes look like. Scripts, styles and
-        navigation are left out.
+        navigation are omitted.
 
         Raises:
             SourceError: The page is nested more deeply than can be followed.
@@ -71,16 +70,7 @@ class HtmlLoader:
             raise MissingDependencyError("lxml", "ragloom[html]", "the loader 'html'") from error
         except RecursionError as error:
             raise SourceError("the HTML is nested too deeply") from error
-        return Document(
-            uri=source.uri,
-            text=f"{text}\n" if text else "",
-            metadata=metadata,
-            media_type="text/markdown",
-            extracted=True,
-            modified=source.modified,
-            content_hash=sha256(content).hexdigest(),
-            warnings=warnings,
-        )
+        return extracted(source, content, text, metadata=metadata, warnings=warnings)
 
 
 def _metadata(soup: BeautifulSoup) -> dict[str, Json]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from hashlib import sha256
 
-from ragloom import Document, Source, SourceError
+from ragloom import Document, Metadata, Source, SourceError
 from ragloom.text import decode
+from ragloom_text.installed import extracted
 
 __all__ = ["NotebookLoader"]
 
@@ -22,7 +22,7 @@ class NotebookLoader:
     fingerprint = "notebook-1"
 
     def load(self, source: Source, content: bytes) -> Document:
-        """Turn the cells into Markdown; outputs are left out.
+        """Turn the cells into Markdown; outputs are omitted.
 
         Raises:
             SourceError: The file is no notebook of format 3 or later.
@@ -34,16 +34,8 @@ class NotebookLoader:
             raise SourceError(f"not a notebook: {error}") from error
         language = _language(notebook)
         text = "\n\n".join(_cells(notebook, language))
-        return Document(
-            uri=source.uri,
-            text=f"{text}\n" if text else "",
-            metadata={"language": language} if language else {},
-            media_type="text/markdown",
-            extracted=True,
-            modified=source.modified,
-            content_hash=sha256(content).hexdigest(),
-            warnings=decoded.warnings,
-        )
+        metadata: Metadata = {"language": language} if language else {}
+        return extracted(source, content, text, metadata=metadata, warnings=decoded.warnings)
 
 
 def _language(notebook: object) -> str:

@@ -6,12 +6,11 @@ import io
 import logging
 import struct
 import zlib
-from hashlib import sha256
 from threading import get_ident
 from typing import TYPE_CHECKING, Self
 
 from ragloom import Document, Json, MissingDependencyError, Source, SourceError
-from ragloom_text.installed import version_of
+from ragloom_text.installed import extracted, version_of
 
 if TYPE_CHECKING:
     from pypdf import PdfReader
@@ -73,15 +72,9 @@ class PdfLoader:
         text = "\n\n".join(page.strip() for page in pages if page.strip())
         text = text.encode("utf-8", "ignore").decode().replace("\0", "")
         warnings = remarks.warnings if text else ("no text in the PDF; is it a scan?",)
-        return Document(
-            uri=source.uri,
-            text=f"{text}\n" if text else "",
-            metadata=metadata,
-            media_type="application/pdf",
-            extracted=True,
-            modified=source.modified,
-            content_hash=sha256(content).hexdigest(),
-            warnings=warnings,
+        media_type = "application/pdf"
+        return extracted(
+            source, content, text, metadata=metadata, warnings=warnings, media_type=media_type
         )
 
 
@@ -103,17 +96,17 @@ class _Remarks(logging.Handler):
         return (f"not a correct PDF, read as far as it goes: {first}{rest}",)
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keep what is said, each once."""
+        """Remember each message once."""
         if record.thread == self._thread:
             self._said[" ".join(record.getMessage().split())] = None
 
     def __enter__(self) -> Self:
-        """Listen."""
+        """Start listening."""
         logging.getLogger("pypdf").addHandler(self)
         return self
 
     def __exit__(self, *_raised: object) -> None:
-        """Listen no more."""
+        """Stop listening."""
         logging.getLogger("pypdf").removeHandler(self)
 
 

@@ -90,11 +90,7 @@ class TextLoader:
     fingerprint = "text-1"
 
     def load(self, source: Source, content: bytes) -> Document:
-        """Decode ``content``.
-
-        Raises:
-            SourceError: The content is binary or in no known charset.
-        """
+        """As in :class:`ragloom.Loader`."""
         return read_document(source, content, media_type="text/plain")
 
 
@@ -108,11 +104,7 @@ class CodeLoader:
     fingerprint = "code-1"
 
     def load(self, source: Source, content: bytes) -> Document:
-        """Decode ``content``.
-
-        Raises:
-            SourceError: The content is binary or in no known charset.
-        """
+        """As in :class:`ragloom.Loader`."""
         language = _language_of(source.path, content)
         media_type = f"{_MEDIA_TYPE}{language}" if language else "text/plain"
         return read_document(source, content, media_type=media_type)

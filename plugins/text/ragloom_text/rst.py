@@ -22,11 +22,7 @@ class RstLoader:
     fingerprint = "rst-2"
 
     def load(self, source: Source, content: bytes) -> Document:
-        """Decode ``content``, and find its section titles.
-
-        Raises:
-            SourceError: The content is binary or in no known charset.
-        """
+        """As in :class:`ragloom.Loader`, with the section titles."""
         document = read_document(source, content, media_type="text/x-rst")
         return replace(document, sections=titles(document.text))
 

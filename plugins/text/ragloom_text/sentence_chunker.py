@@ -12,13 +12,7 @@ __all__ = ["SentenceChunker"]
 
 
 class SentenceChunker:
-    """Fills chunks with whole sentences.
-
-    Args:
-        size: The most characters of a chunk.
-        overlap: The next chunk begins with the first sentence that begins within this many characters
-            before the last one's end; half of ``size`` at most, so that there is always progress.
-        fit: Whether a chunk is also no longer than the embedder reads whole.
+    """Fills chunks with whole sentences; for its arguments see :class:`ragloom_text.SentenceOptions`.
 
     Raises:
         ConfigError: ``size`` is not positive or ``overlap`` is negative.
@@ -30,27 +24,15 @@ class SentenceChunker:
             raise ConfigError(message)
         self._size = size
         self._overlap = min(overlap, size // 2)
-        self._fit = fit
-
-    @property
-    def fits(self) -> bool:
-        """Whether a chunk is no longer than the embedder reads whole."""
-        return self._fit
-
-    @property
-    def fingerprint(self) -> str:
-        """Changes with the settings and this code's rules."""
-        return f"sentence-1 size={self._size} overlap={self._overlap} fit={self._fit}"
+        self.fits = fit
+        self.fingerprint = f"sentence-1 size={size} overlap={self._overlap} fit={fit}"
 
     def split(
         self, document: Document, *, counter: TokenCounter, max_tokens: int
     ) -> Iterator[Piece]:
-        """Cut between sentences; between words, and then anywhere, where a sentence is too long.
-
-        With ``fit``, a chunk is also no longer than ``max_tokens``.
-        """
+        """Split between sentences, and one that is too long between words, and then anywhere."""
         text = document.text
-        budget = Budget(counter=counter, tokens=max_tokens) if self._fit else None
+        budget = Budget(counter=counter, tokens=max_tokens) if self.fits else None
         starts = [*sentence_starts(text), len(text)]
         last = len(text.rstrip())
         position = done = 0
@@ -80,7 +62,7 @@ class SentenceChunker:
     ) -> tuple[int, bool]:
         """Where the chunk that begins at ``position`` ends, and whether a sentence ends there."""
         if bisect_right(starts, reach) == bisect_right(starts, position):
-            reach = position + self._size  # A guess must not be why a sentence is cut.
+            reach = position + self._size  # A guess must not split a sentence.
         while True:
             index = bisect_right(starts, reach) - 1
             whole = index >= 0 and starts[index] > position

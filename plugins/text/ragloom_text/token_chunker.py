@@ -26,18 +26,12 @@ _FENCE = re.compile(r"^[ ]{0,3}(?:```|~~~)[^\r\n]*(?:\r\n|\n|\r|\Z)", re.MULTILI
 
 
 class TokenChunker:
-    """Cuts at a number of tokens; the next chunk begins with the last tokens of the one before.
+    """Splits at a number of tokens; the next chunk begins with the last tokens of the one before.
 
-    Args:
-        size: The most tokens of a chunk.
-        overlap: Tokens that the next chunk repeats; half of ``size`` at most, so that there is always
-            progress.
-        counter: Whose tokens, by the name that :func:`ragloom.text.tokens.counter` knows, or
-            ``embedder``.
-        fit: Whether a chunk is also no longer than the embedder reads whole.
+    For its arguments see :class:`ragloom_text.TokenOptions`.
 
     Raises:
-        ConfigError: ``size`` is not positive, ``overlap`` is negative, or there is no such counter.
+        ConfigError: ``size`` is not positive, ``overlap`` is negative, or the counter is unknown.
     """
 
     def __init__(
@@ -48,40 +42,27 @@ class TokenChunker:
             raise ConfigError(message)
         if counter not in {"embedder", *COUNTERS}:
             known = ", ".join(("embedder", *COUNTERS))
-            raise ConfigError(f"token: no counter {counter!r}; there are {known}")
+            raise ConfigError(f"token: unknown counter {counter!r} (available: {known})")
         self._size = size
         self._overlap = min(overlap, size // 2)
         self._counter = counter
-        self._fit = fit
-
-    @property
-    def fits(self) -> bool:
-        """Whether a chunk is no longer than the embedder reads whole."""
-        return self._fit
+        self.fits = fit
 
     @property
     def fingerprint(self) -> str:
         """Changes with the settings, this code's rules, and the counter that ``auto`` finds."""
-        counter = self._counter_name()
-        return (
-            f"token-1 size={self._size} overlap={self._overlap} counter={counter} fit={self._fit}"
-        )
-
-    def _counter_name(self) -> str:
-        return counter_by_name("auto").name if self._counter == "auto" else self._counter
+        name = counter_by_name("auto").name if self._counter == "auto" else self._counter
+        return f"token-1 size={self._size} overlap={self._overlap} counter={name} fit={self.fits}"
 
     def split(
         self, document: Document, *, counter: TokenCounter, max_tokens: int
     ) -> Iterator[Piece]:
-        """Cut after ``size`` tokens, or before at a code block's edge, a blank line or a sentence.
-
-        With ``fit``, a chunk is also no longer than ``max_tokens`` of the embedder's ``counter``.
-        """
+        """Split after ``size`` tokens, or before at a code block's edge, a blank line or a sentence."""
         embedder = Budget(counter=counter, tokens=max_tokens)
         if self._counter != "embedder":
             counter = counter_by_name(self._counter)
         budgets = [Budget(counter=counter, tokens=self._size)]
-        if self._fit:
+        if self.fits:
             budgets.append(embedder)
         text = document.text
         tokens = [start for start, _ in counter.spans(text)]
@@ -164,7 +145,7 @@ def _shown(text: str, position: int, end: int, done: int) -> Span | None:
 
 
 class _Edges:
-    """Where a text is best cut."""
+    """Where a text is best split."""
 
     def __init__(self, text: str) -> None:
         # Of a pair of fences, the start of the first and the end of the second.

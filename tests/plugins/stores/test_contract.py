@@ -12,9 +12,10 @@ from ragloom_local.sqlite import SqliteStore
 
 
 def server(uri):
+    from ragloom_milvus import MilvusOptions
     from ragloom_milvus.store import MilvusServerStore
 
-    return partial(MilvusServerStore, uri=uri)
+    return partial(MilvusServerStore, MilvusOptions(uri=uri))
 
 
 class InMemory:

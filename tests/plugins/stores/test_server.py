@@ -14,6 +14,7 @@ from ragloom.stores import parse_condition
 
 pytest.importorskip("pymilvus", reason="pymilvus is not installed")
 
+from ragloom_milvus import MilvusOptions
 from ragloom_milvus.store import MilvusServerStore
 
 pytestmark = pytest.mark.server
@@ -21,7 +22,9 @@ pytestmark = pytest.mark.server
 
 @pytest.fixture(params=["milvus_lite_server", "milvus_server"])
 def store(request, tmp_path):
-    one = MilvusServerStore(uri=request.getfixturevalue(request.param), collection="server_tests")
+    one = MilvusServerStore(
+        MilvusOptions(uri=request.getfixturevalue(request.param), collection="server_tests")
+    )
     one.open(space=request.node.originalname, dimension=4, directory=tmp_path)
     yield one
     one.drop()
@@ -35,7 +38,9 @@ def test_a_server_that_does_not_answer_is_one_line_and_in_time(tmp_path, capfd):
         uri = f"http://127.0.0.1:{silent.getsockname()[1]}"
         began = time.monotonic()
         with pytest.raises(StoreError) as error:
-            MilvusServerStore(uri=uri, timeout=1.0).open(space="x", dimension=4, directory=tmp_path)
+            MilvusServerStore(MilvusOptions(uri=uri, timeout=1.0)).open(
+                space="x", dimension=4, directory=tmp_path
+            )
     assert time.monotonic() - began < 25  # less than the 30 s that are the default
     assert str(error.value).startswith(f"the Milvus server {uri} does not answer: ")
     assert "\n" not in str(error.value)
@@ -77,7 +82,7 @@ def pass_on(source, target):
 
 
 def test_a_connection_that_is_cut_off_is_tried_again(cut_once, tmp_path):
-    store = MilvusServerStore(uri=cut_once, collection="cut_once")
+    store = MilvusServerStore(MilvusOptions(uri=cut_once, collection="cut_once"))
     store.open(space="x", dimension=4, directory=tmp_path)
     assert store.count() == 0
     store.drop()
@@ -137,7 +142,7 @@ def test_another_dimension_and_a_strangers_collection_are_refused(
 
     store.upsert([make_chunk("a")], unit((1,)))
     uri, space = store._uri, "test_another_dimension_and_a_strangers_collection_are_refused"
-    other = MilvusServerStore(uri=uri, collection="server_tests")
+    other = MilvusServerStore(MilvusOptions(uri=uri, collection="server_tests"))
     with pytest.raises(StoreError, match="vectors of 4 numbers"):
         other.open(space=space, dimension=3, directory=tmp_path)
     from ragloom_milvus._rows import collection_name

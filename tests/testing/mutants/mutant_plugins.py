@@ -33,12 +33,30 @@ def make(options):
 @hookimpl
 def ragloom_formatters():
     return [Provider(name="NAME", summary="one line", create=make, options=Options)]
+
+
+@dataclass(frozen=True)
+class Section:
+    """What the section says.
+
+    Attributes:
+        dialect: How input is read.
+    """
+
+    dialect: str = "plain"
+
+
+@hookimpl
+def ragloom_settings():
+    return {"MODULE": Section}
 '''
 MUTANTS = []
 
 
 def write(name, code, *, entry_point=True, requires="Requires-Dist: ragloom\n"):
-    (PLACE / f"{name}.py").write_text(code.replace("NAME", name.replace("_", "-")), "utf-8")
+    (PLACE / f"{name}.py").write_text(
+        code.replace("NAME", name.replace("_", "-")).replace("MODULE", name), "utf-8"
+    )
     metadata = PLACE / f"{name}-1.0.dist-info"
     metadata.mkdir()
     text = f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n{requires}"
@@ -102,7 +120,16 @@ breaks(
 )
 breaks("test_parts_have_a_summary_of_one_line", "two_lines", old='"one line"', new='"one\\ntwo"')
 breaks("test_names_are_plain", "odd_name", old='name="NAME"', new='name="Odd Name"')
+breaks("test_names_are_plain", "odd_section", old='"MODULE"', new='"odd-section"')
 breaks("test_options_are_frozen", "thawed", old="frozen=True", new="frozen=False")
+breaks(
+    "test_options_are_frozen",
+    "thawed_section",
+    old="(frozen=True)\nclass Section",
+    new="\nclass Section",
+)
+breaks("test_sections_describe_their_keys", "undescribed", old="dialect: How", new="How")
+breaks("test_its_hooks_are_valid", "no_default", old='dialect: str = "plain"', new="dialect: str")
 breaks(
     "test_what_a_part_requires_can_be_installed",
     "no_extra",
