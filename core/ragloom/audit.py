@@ -16,7 +16,6 @@ A log that cannot be written is one warning, and never stops a retrieval or a ru
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import time
@@ -25,17 +24,14 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
-from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
 from typing import Literal
 
 from ragloom.config.options import user_path
-from ragloom.context.citations import hit_json
 from ragloom.hookspecs import hookimpl
 from ragloom.protocols import WorkspaceView
 from ragloom.reports import IndexFinished, SearchFinished
-from ragloom.text.parsing import parse_json
 from ragloom.types import Json
 
 _LOG = logging.getLogger("ragloom")
@@ -125,6 +121,8 @@ class AuditLog:
         if isinstance(event, IndexFinished):
             line["report"] = dict(event.report)
         else:
+            from ragloom.context.citations import hit_json  # a plugin's import is light
+
             line |= {
                 **self._query(event.query),
                 "hits": [hit_json(hit, *_OF_A_HIT) for hit in event.hits],
@@ -133,6 +131,8 @@ class AuditLog:
                 "reason": event.reason,
                 "provider": event.provider,
             }
+        import json
+
         try:
             self._append(json.dumps(line, separators=(",", ":")).encode() + b"\n")
         except OSError as error:
@@ -142,6 +142,8 @@ class AuditLog:
 
     def _query(self, query: str) -> dict[str, Json]:
         if self.settings.queries == "hash":
+            from hashlib import sha256
+
             return {"query_sha256": sha256(query.encode("utf-8", "surrogatepass")).hexdigest()}
         return {"query": query} if self.settings.queries == "full" else {}
 
@@ -180,6 +182,8 @@ _log = lru_cache(maxsize=16)(AuditLog)
 
 def read_log(path: Path) -> Iterator[Mapping[str, Json]]:
     """The lines of a log and of its older files, oldest first; torn lines are skipped."""
+    from ragloom.text.parsing import parse_json
+
     endings = (file.suffix[1:] for file in path.parent.glob(f"{path.name}.*"))
     older = sorted((int(ending) for ending in endings if ending.isdecimal()), reverse=True)
     for file in [*(Path(f"{path}.{number}") for number in older), path]:
