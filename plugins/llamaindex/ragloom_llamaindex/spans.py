@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from ragloom import Span
 
-__all__ = ["SpanFinder"]
-
 
 class SpanFinder:
     """Finds texts in a document, one after the other; only white space may differ.
@@ -14,9 +12,6 @@ class SpanFinder:
     are to be had, change a letter. So documents and chunks are compared without their white space, and
     a span reaches from the first to the last character that is not blank: what stands between is the
     document's own.
-
-    Args:
-        text: Of the document.
     """
 
     def __init__(self, text: str) -> None:

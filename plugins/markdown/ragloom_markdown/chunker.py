@@ -19,8 +19,6 @@ from ragloom_markdown.fitting import Part, fit
 from ragloom_markdown.other import parse_plain
 from ragloom_markdown.outline import Region, paths, sections, subsections
 
-__all__ = ["HeadingChunker"]
-
 _SEPARATOR = " > "
 _CONTEXT_SHARE = 4
 """At most a fourth of the budget goes to the titles above; outer ones are omitted first."""

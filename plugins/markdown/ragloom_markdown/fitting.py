@@ -16,8 +16,6 @@ from ragloom.text import (
 )
 from ragloom_markdown.blocks import Block, Parsed, children
 
-__all__ = ["Part", "fit"]
-
 _BOUNDARIES: dict[str, tuple[Boundaries, ...]] = {
     "heading": (),
     "fence": (blank_line_starts, line_starts_within),

@@ -8,8 +8,6 @@ from ragloom import Document, Source
 from ragloom.text import read_document
 from ragloom_markdown.front_matter import split_front_matter
 
-__all__ = ["MarkdownLoader"]
-
 _SUFFIXES = frozenset({".md", ".markdown", ".mdown", ".mkd", ".mkdn", ".mdx"})
 
 

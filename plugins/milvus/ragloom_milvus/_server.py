@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from ragloom import Embeddings, MissingDependencyError, StoreError
+from ragloom import Embeddings, StoreError
 from ragloom_milvus._rows import (
     EXTRA,
     ID,
@@ -52,7 +52,6 @@ class ServerRows:
         dimension: Numbers in a vector.
 
     Raises:
-        MissingDependencyError: pymilvus is not installed.
         StoreError: The server does not answer or refuses, or the collection has another dimension.
     """
 
@@ -68,12 +67,6 @@ class ServerRows:
     )
 
     def __init__(self, options: MilvusOptions, collection: str, dimension: int) -> None:
-        try:
-            import pymilvus  # noqa: F401 - whether it is there
-        except ImportError as error:
-            package, extra, needed_for = "pymilvus", "ragloom[milvus]", "the store 'milvus'"
-            raise MissingDependencyError(package, extra, needed_for) from error
-
         self._uri = options.uri
         self._name = collection
         self._dimension = dimension

@@ -50,14 +50,7 @@ class _Collections(Generic[R]):
         self._rows: R | None = None
 
     def open(self, *, space: str, dimension: int, directory: Path) -> None:
-        """Open or make the space's collection; without ``uri`` in ``<directory>/store.db``.
-
-        Raises:
-            MissingDependencyError: pymilvus, or milvus-lite, is not installed.
-            StoreLockedError: Another process holds the Milvus Lite directory.
-            StoreDamagedError: The directory exists and does not open.
-            StoreError: The server does not answer, or it was made for another dimension.
-        """
+        """As in :class:`ragloom.Store`; without ``uri`` in ``<directory>/store.db``."""
         self.close()
         self._rows = self._connected(collection_name(self._prefix, space), dimension, directory)
         self._dimension = dimension

@@ -19,8 +19,6 @@ from ragloom.text import (
 from ragloom_text.definitions import Definition, find_definitions
 from ragloom_text.plain import language_of
 
-__all__ = ["CodeChunker"]
-
 _WORD = re.compile(r"\w")
 _SEPARATOR = " > "
 _CONTEXT_SHARE = 4
@@ -28,14 +26,7 @@ _CONTEXT_SHARE = 4
 
 
 class CodeChunker:
-    """Splits source code at its definitions; any other text at blank lines and lines.
-
-    Args:
-        size: As in :class:`ragloom_text.CodeOptions`; the tokens of the context are included.
-
-    Raises:
-        ConfigError: ``size`` is negative.
-    """
+    """Splits source code at its definitions; any other text at blank lines and lines."""
 
     def __init__(self, *, size: int = 0) -> None:
         if size < 0:
