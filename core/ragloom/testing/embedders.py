@@ -108,8 +108,8 @@ class EmbedderContract(Contract, contract=True):
         assert vectors.shape == (3, embedder.dimension)
         assert np.linalg.norm(vectors, axis=1) == pytest.approx(1, abs=1e-3)
 
-    def test_a_very_long_text_is_cut_and_counted(self, embedder: Embedder) -> None:
-        """``truncated`` counts what was embedded only in part, and such a text is no error."""
+    def test_a_very_long_text_is_truncated_and_counted(self, embedder: Embedder) -> None:
+        """``truncated`` counts texts that were not embedded whole, and such a text is no error."""
         embedder.embed_passages(PASSAGES[:2])
         before = embedder.truncated
         text = "retrieval of passages, "

@@ -114,7 +114,7 @@ def ragloom_embedders() -> Iterable[Provider[Embedder]]:
 
 
 def __getattr__(name: str) -> object:
-    """Import what is heavy when it is first asked for (PEP 562)."""
+    """Import what is heavy on first use (PEP 562)."""
     if name != "RagloomRetriever":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module

@@ -33,7 +33,7 @@ class NodeParserChunker:
     def split(
         self, document: Document, *, counter: TokenCounter, max_tokens: int
     ) -> Iterator[Piece]:
-        """Split as the parser does; what it omits is in no piece.
+        """Split as the parser does; what it omits is in no chunk.
 
         Raises:
             SourceError: A chunk is not a slice of the document, in more than its white space; or the
@@ -102,7 +102,7 @@ class NodeParserChunker:
 
 
 def _fitting(text: str, span: Span, budget: Budget) -> Iterator[Span]:
-    """A span whole, or in several parts where the embedder would not read all of it."""
+    """A span whole, or split where the embedder would not read all of it."""
     if _fits(text, *span, budget):
         yield span
         return

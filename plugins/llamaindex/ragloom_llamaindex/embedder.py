@@ -35,7 +35,7 @@ class EmbeddingEmbedder:
 
     @cached_property
     def dimension(self) -> int:
-        """Numbers in a vector; the model is asked, unless the options say it."""
+        """Numbers in a vector; from the model, unless the options say it."""
         return self._stated or self._embed(lambda model: [model.get_text_embedding("a")]).shape[1]
 
     @cached_property

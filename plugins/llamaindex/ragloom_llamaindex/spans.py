@@ -1,4 +1,4 @@
-"""Where in a document the texts are that someone else cut out of it."""
+"""Find the spans in a document of chunks that another library made of it."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class Part:
 def fit(
     text: str, parsed: Parsed, block: Block, budget: Budget, tokens: int | None = None
 ) -> Iterator[Part]:
-    """The parts of a block, in order and without a gap: the whole of it where that fits.
+    """The stretches of a block, in order and without a gap: the whole of it where that fits.
 
     ``tokens`` are the block's, where they were counted already.
     """

@@ -31,7 +31,7 @@ BATCH: Final = 256
 DELETE_BATCH: Final = 1000
 
 SPARE: Final = 32
-"""Candidates asked for beyond the limit, so that ties at its edge are mostly seen at once."""
+"""Candidates requested beyond the limit, so that ties at its edge are mostly seen at once."""
 
 R = TypeVar("R", bound=Rows)
 
@@ -157,9 +157,9 @@ class MilvusServerStore(_Collections["ServerRows"]):
             return []
         rows: ServerRows = self._opened
         expression = narrowing(where)
-        asked = min(limit + SPARE, rows.most)
+        wanted = min(limit + SPARE, rows.most)
         while True:
-            found = rows.nearest(vector, asked, expression)
+            found = rows.nearest(vector, wanted, expression)
             passed = sorted(
                 (-cosine, name)
                 for name, cosine, uri, extra in found
@@ -167,8 +167,8 @@ class MilvusServerStore(_Collections["ServerRows"]):
             )
             best = [(name, -negative) for negative, name in passed[:limit]]
             # Complete when nothing is left, or when all that could tie with the last has been seen.
-            if len(found) < asked or (len(best) == limit and best[-1][1] > found[-1][1]):
+            if len(found) < wanted or (len(best) == limit and best[-1][1] > found[-1][1]):
                 return best
-            if asked >= rows.most:
+            if wanted >= rows.most:
                 return search_exactly(self.scan(), vector, limit=limit, where=where)
-            asked = min(asked * 8, rows.most)
+            wanted = min(wanted * 8, rows.most)
