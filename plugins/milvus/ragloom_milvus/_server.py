@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from ragloom import Embeddings, StoreError
+from ragloom import Embeddings, MissingDependencyError, StoreError
 from ragloom_milvus._rows import (
     EXTRA,
     ID,
@@ -67,6 +67,12 @@ class ServerRows:
     )
 
     def __init__(self, options: MilvusOptions, collection: str, dimension: int) -> None:
+        try:
+            import pymilvus  # noqa: F401 - whether it is there
+        except ImportError as error:
+            package, extra, needed_for = "pymilvus", "ragloom[milvus]", "the store 'milvus'"
+            raise MissingDependencyError(package, extra, needed_for) from error
+
         self._uri = options.uri
         self._name = collection
         self._dimension = dimension
