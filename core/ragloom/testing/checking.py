@@ -150,7 +150,7 @@ def _cases(check: Check) -> Iterator[_Case]:
                     yield _Case(name=name, contract=contract, fixtures=fixtures, provider=provider)
 
 
-def made_part(kind: Kind, name: str, options: Options) -> object:
+def made_component(kind: Kind, name: str, options: Options) -> object:
     """A component of an installed plugin; a function of a module, so that processes can name it."""
     make: Callable[..., object] = getattr(_host(), kind.removesuffix("s"))
     return make(name, options.get(name, {}))
@@ -190,7 +190,7 @@ def _fixtures(kind: Kind, name: str, contract: type[Contract], check: Check) -> 
             store = available()
             if contract is SearchRules and not isinstance(store, SearchableStore):
                 pytest.skip("it does not search; the snapshot does")
-            return partial(made_part, kind, name, check.options)
+            return partial(made_component, kind, name, check.options)
 
         return {"make_store": _fixture(make_store)}
     fixtures = {kind.removesuffix("s"): _fixture(available)}
@@ -210,7 +210,7 @@ def _available(kind: Kind, name: str, options: Options) -> object:
     if provider is not None and (missing := missing_modules(provider)):
         pytest.skip(f"needs {', '.join(missing)}: pip install '{provider.extra}'")
     try:
-        return made_part(kind, name, options)
+        return made_component(kind, name, options)
     except ConfigError as error:
         if options.get(name):  # it was set up, and not as it must be
             raise

@@ -64,8 +64,8 @@ class ChunkerContract(Contract, contract=True):
         assert isinstance(chunker, Chunker)
 
     @pytest.mark.parametrize("text", ["", " \n\t\n"], ids=["empty", "blank"])
-    def test_nothing_is_cut_into_nothing(self, chunker: Chunker, text: str) -> None:
-        """An empty or blank document has no pieces: look for a last piece that is always added."""
+    def test_blank_documents_have_no_chunks(self, chunker: Chunker, text: str) -> None:
+        """An empty or blank document has no chunks: look for a last one that is always added."""
         assert self._pieces(chunker, text) == []
 
     @_every_document
@@ -91,7 +91,7 @@ class ChunkerContract(Contract, contract=True):
     def test_every_character_that_is_not_blank_is_covered(
         self, chunker: Chunker, document_name: str
     ) -> None:
-        """What no piece holds can never be found: look for separators that are thrown away."""
+        """What no chunk holds can never be found: look for separators that are thrown away."""
         text = DOCUMENTS[document_name]
         left = list(text)
         for piece in self._pieces(chunker, text):
@@ -134,7 +134,7 @@ class ChunkerContract(Contract, contract=True):
     def test_ids_survive_an_addition_at_the_end(self, chunker: Chunker) -> None:
         """What is added to a file is embedded, and not the whole file again.
 
-        A chunk's id comes from its text, so that pieces before the addition must stay the same: look
+        A chunk's id comes from its text, so that chunks before the addition must stay the same: look
         for sizes that depend on the length of the document.
         """
         text = DOCUMENTS["long prose"] + DOCUMENTS["markdown"]
@@ -145,7 +145,9 @@ class ChunkerContract(Contract, contract=True):
         assert [one for one in before[:-2] if one not in after] == []
 
     @_every_document
-    def test_the_same_document_is_cut_the_same(self, chunker: Chunker, document_name: str) -> None:
+    def test_the_same_document_is_split_the_same(
+        self, chunker: Chunker, document_name: str
+    ) -> None:
         """Splitting is a function of the document: look for state that stays from the last one."""
         first = self._pieces(chunker, DOCUMENTS[document_name])
         self._pieces(chunker, "# Another\n\nText of another document.\n")

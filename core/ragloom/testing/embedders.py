@@ -8,7 +8,7 @@ from typing import ClassVar, Final
 import numpy as np
 import pytest
 
-from ragloom.protocols import Embedder, Embeddings
+from ragloom.protocols import Embedder
 from ragloom.testing.contract import Contract
 
 __all__ = ["EmbedderContract"]
@@ -70,7 +70,8 @@ class EmbedderContract(Contract, contract=True):
 
         Look for a division by a length of zero, too.
         """
-        vectors = _all(embedder)
+        query = embedder.embed_query(QUERY)
+        vectors = np.vstack([embedder.embed_passages(PASSAGES), query[np.newaxis]])
         assert np.isfinite(vectors).all()
         lengths = np.linalg.norm(vectors.astype(np.float64), axis=1)
         assert lengths == pytest.approx(1, abs=1e-3)
@@ -107,8 +108,8 @@ class EmbedderContract(Contract, contract=True):
         assert vectors.shape == (3, embedder.dimension)
         assert np.linalg.norm(vectors, axis=1) == pytest.approx(1, abs=1e-3)
 
-    def test_a_very_long_text_is_cut_and_counted(self, embedder: Embedder) -> None:
-        """``truncated`` counts what was embedded only in part, and such a text is no error."""
+    def test_a_very_long_text_is_truncated_and_counted(self, embedder: Embedder) -> None:
+        """``truncated`` counts texts that were not embedded whole, and such a text is no error."""
         embedder.embed_passages(PASSAGES[:2])
         before = embedder.truncated
         text = "retrieval of passages, "
@@ -172,8 +173,3 @@ class EmbedderContract(Contract, contract=True):
         embedder.close()
         after = embedder.embed_passages(PASSAGES[:1])
         assert float(np.abs(before - after).max()) <= self.tolerance
-
-
-def _all(embedder: Embedder) -> Embeddings:
-    query = embedder.embed_query(QUERY)
-    return np.vstack([embedder.embed_passages(PASSAGES), query[np.newaxis]])

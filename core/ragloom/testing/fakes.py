@@ -62,16 +62,40 @@ class HashingEmbedder:
         if options.dimension < 1 or options.max_tokens < 1:
             raise ValueError("dimension and max_tokens must be at least 1")
         self.passages: list[str] = []
-        self.dimension = options.dimension
-        self.max_tokens = options.max_tokens
-        self.counter = RegexCounter()
-        self.truncated = 0
-        self.fingerprint = f"hashing-{self.dimension}-{self.max_tokens}"
+        self._dimension = options.dimension
+        self._max_tokens = options.max_tokens
+        self._counter = RegexCounter()
+        self._truncated = 0
+
+    @property
+    def fingerprint(self) -> str:
+        """``hashing-<dimension>-<max_tokens>``."""
+        return f"hashing-{self._dimension}-{self._max_tokens}"
+
+    @property
+    def dimension(self) -> int:
+        """Numbers in a vector."""
+        return self._dimension
+
+    @property
+    def counter(self) -> RegexCounter:
+        """The tokens that are hashed."""
+        return self._counter
+
+    @property
+    def max_tokens(self) -> int:
+        """Tokens of a passage that are hashed."""
+        return self._max_tokens
+
+    @property
+    def truncated(self) -> int:
+        """Texts that were longer than that."""
+        return self._truncated
 
     def embed_passages(self, texts: Sequence[str]) -> Embeddings:
         """``(len(texts), dimension)`` float32, rows of unit length."""
         self.passages.extend(texts)
-        vectors = np.zeros((len(texts), self.dimension), np.float32)
+        vectors = np.zeros((len(texts), self._dimension), np.float32)
         for row, text in zip(vectors, texts, strict=True):
             row[:] = self._embed(text)
         return vectors
@@ -84,10 +108,10 @@ class HashingEmbedder:
         """Nothing is loaded, so that nothing is freed."""
 
     def _embed(self, text: str) -> Embeddings:
-        tokens = [text[start:end].casefold() for start, end in self.counter.spans(text)]
-        self.truncated += len(tokens) > self.max_tokens
-        vector = np.zeros(self.dimension, np.float32)
-        for place, sign in map(self._feature, tokens[: self.max_tokens]):
+        tokens = [text[start:end].casefold() for start, end in self._counter.spans(text)]
+        self._truncated += len(tokens) > self._max_tokens
+        vector = np.zeros(self._dimension, np.float32)
+        for place, sign in map(self._feature, tokens[: self._max_tokens]):
             vector[place] += sign
         length = np.linalg.norm(vector)
         if not length:  # no token, or all of them cancelled out
@@ -96,7 +120,7 @@ class HashingEmbedder:
 
     def _feature(self, token: str) -> tuple[int, int]:
         number = int.from_bytes(hashlib.blake2b(token.encode(), digest_size=8).digest(), "big")
-        return (number >> 1) % self.dimension, 1 if number & 1 else -1
+        return (number >> 1) % self._dimension, 1 if number & 1 else -1
 
 
 def hashing_provider(name: str = "hashing") -> Provider[Embedder]:

@@ -129,7 +129,7 @@ class PluginContract(Contract, contract=True):
         ]
         assert private == []
 
-    def test_parts_have_a_summary_of_one_line(self, providers: Providers) -> None:
+    def test_components_have_a_summary_of_one_line(self, providers: Providers) -> None:
         """``ragloom plugins`` and shells show it."""
         wrong = [one.name for _, one in providers if len(one.summary.strip().splitlines()) != 1]
         assert wrong == []
@@ -163,11 +163,11 @@ class PluginContract(Contract, contract=True):
         ]
         assert missing == []
 
-    def test_what_a_part_requires_can_be_installed(self, providers: Providers) -> None:
+    def test_what_a_component_requires_can_be_installed(self, providers: Providers) -> None:
         """``requires`` without ``extra`` leaves whoever lacks a package without the pip line."""
         assert [one.name for _, one in providers if one.requires and not one.extra] == []
 
-    def test_parts_are_made_from_default_options(
+    def test_components_are_made_from_default_options(
         self, host: PluginHost, providers: Providers
     ) -> None:
         """``create`` makes a whole component, or says in an error of ragloom which setting it needs.

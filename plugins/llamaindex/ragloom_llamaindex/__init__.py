@@ -9,9 +9,9 @@ query engines.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from ragloom import Chunker, Embedder, Loader, Provider, hookimpl
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["EmbeddingOptions", "PartOptions", "RagloomRetriever"]
 
-_REQUIRES = ("llama_index",)
-_EXTRA = "ragloom[llamaindex]"
+Component = TypeVar("Component")
+Options = TypeVar("Options")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,18 +39,14 @@ class PartOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EmbeddingOptions:
+class EmbeddingOptions(PartOptions):
     """As :class:`PartOptions`, with what LlamaIndex does not tell of a model.
 
     Attributes:
-        part: A class, or its dotted path.
-        options: The arguments of the class.
         max_tokens: The longest text that the model reads whole, in tokens of ``cl100k_base``.
         dimension: Numbers in a vector; 0 asks the model once.
     """
 
-    part: str = ""
-    options: Mapping[str, object] = field(default_factory=dict)
     max_tokens: int = 512
     dimension: int = 0
 
@@ -83,53 +79,42 @@ def _embedder(options: EmbeddingOptions) -> Embedder:
     )
 
 
+def _offer(
+    summary: str, create: Callable[[Options], Component], options: type[Options]
+) -> Provider[Component]:
+    return Provider(
+        name="llamaindex",
+        summary=summary,
+        create=create,
+        options=options,
+        requires=("llama_index",),
+        extra="ragloom[llamaindex]",
+    )
+
+
 @hookimpl
 def ragloom_chunkers() -> Iterable[Provider[Chunker]]:
     """Offer the chunkers ``llamaindex:…``."""
-    return [
-        Provider(
-            name="llamaindex",
-            summary="a node parser of LlamaIndex, as llamaindex:SentenceSplitter",
-            create=_chunker,
-            options=PartOptions,
-            requires=_REQUIRES,
-            extra=_EXTRA,
-        )
-    ]
+    summary = "a node parser of LlamaIndex, as llamaindex:SentenceSplitter"
+    return [_offer(summary, _chunker, PartOptions)]
 
 
 @hookimpl
 def ragloom_loaders() -> Iterable[Provider[Loader]]:
     """Offer the loaders ``llamaindex:…``, for the endings that the setting ``loaders`` gives them."""
-    return [
-        Provider(
-            name="llamaindex",
-            summary="a reader of LlamaIndex, as llamaindex:SimpleDirectoryReader",
-            create=_loader,
-            options=PartOptions,
-            requires=_REQUIRES,
-            extra=_EXTRA,
-        )
-    ]
+    summary = "a reader of LlamaIndex, as llamaindex:SimpleDirectoryReader"
+    return [_offer(summary, _loader, PartOptions)]
 
 
 @hookimpl
 def ragloom_embedders() -> Iterable[Provider[Embedder]]:
     """Offer the embedders ``llamaindex:…``."""
-    return [
-        Provider(
-            name="llamaindex",
-            summary="an embedding of LlamaIndex, as llamaindex:MockEmbedding",
-            create=_embedder,
-            options=EmbeddingOptions,
-            requires=_REQUIRES,
-            extra=_EXTRA,
-        )
-    ]
+    summary = "an embedding of LlamaIndex, as llamaindex:MockEmbedding"
+    return [_offer(summary, _embedder, EmbeddingOptions)]
 
 
 def __getattr__(name: str) -> object:
-    """Import what is heavy when it is first asked for (PEP 562)."""
+    """Import what is heavy on first use (PEP 562)."""
     if name != "RagloomRetriever":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module

@@ -13,8 +13,6 @@ from ragloom_llamaindex.spans import SpanFinder
 if TYPE_CHECKING:
     from llama_index.core.node_parser import NodeParser
 
-__all__ = ["NodeParserChunker"]
-
 _OVERLAP_SHARE = 8  # an eighth of the budget, where nothing is said of an overlap
 _SHOWN = 40  # characters of a text that an error shows
 
@@ -25,10 +23,6 @@ class NodeParserChunker:
     Where the parser takes ``chunk_size`` and ``tokenizer`` and the options give neither, it counts in the
     embedder's own tokens and fills what the embedder reads. What is longer all the same is split again,
     so that the embedder reads all of it.
-
-    Args:
-        part: The parser's class.
-        options: Its arguments.
     """
 
     def __init__(self, part: str, options: Mapping[str, object]) -> None:
@@ -39,7 +33,7 @@ class NodeParserChunker:
     def split(
         self, document: Document, *, counter: TokenCounter, max_tokens: int
     ) -> Iterator[Piece]:
-        """Split as the parser does; what it omits is in no piece.
+        """Split as the parser does; what it omits is in no chunk.
 
         Raises:
             SourceError: A chunk is not a slice of the document, in more than its white space; or the
@@ -47,7 +41,7 @@ class NodeParserChunker:
             PluginError: The parser failed.
         """
         budget = Budget(counter=counter, tokens=max_tokens)
-        # Spans may overlap, and those that are cut again then do not come in order.
+        # Spans may overlap, and those that are split again then do not come in order.
         spans = {
             fitting
             for span in self._spans(document, counter, max_tokens)
@@ -108,7 +102,7 @@ class NodeParserChunker:
 
 
 def _fitting(text: str, span: Span, budget: Budget) -> Iterator[Span]:
-    """A span whole, or in several parts where the embedder would not read all of it."""
+    """A span whole, or split where the embedder would not read all of it."""
     if _fits(text, *span, budget):
         yield span
         return

@@ -16,8 +16,6 @@ from typing import Literal, TypeAlias
 from ragloom import ConfigError, MissingDependencyError, PluginError, RagloomError
 from ragloom.config import did_you_mean
 
-__all__ = ["LlamaClass"]
-
 Kind: TypeAlias = Literal["chunker", "loader", "embedder"]
 
 _MODULES: Mapping[Kind, tuple[str, ...]] = {
@@ -54,15 +52,12 @@ _DISTRIBUTION_PARTS = 3  # llama_index.readers.file comes with llama-index-reade
 
 @dataclass(frozen=True)
 class LlamaClass:
-    """A class of LlamaIndex, what it is made with, and what is said of it.
+    """A class of LlamaIndex, its arguments, and how messages name it.
 
     Attributes:
         kind: What it must be.
         part: Its name in ``llama_index.core``, or the dotted path of any other.
         options: Its arguments.
-
-    Raises:
-        ConfigError: ``part`` is empty.
     """
 
     kind: Kind
@@ -70,7 +65,7 @@ class LlamaClass:
     options: Mapping[str, object]
 
     def __post_init__(self) -> None:
-        """Refuse no name at all."""
+        """Refuse an empty name."""
         if not self.part:
             raise ConfigError(
                 f"{self.kind} 'llamaindex': which one? Write {self.kind}: llamaindex:NAME, a class of "
@@ -126,7 +121,6 @@ class LlamaClass:
 
         Raises:
             ConfigError: As :attr:`loaded`; or the class does not take these arguments.
-            MissingDependencyError: As :attr:`loaded`, or for what the class itself imports.
         """
         loaded, options = self.loaded, {**self.options, **more}
         with self.failing_as(ConfigError):
@@ -192,7 +186,7 @@ class LlamaClass:
         legal = [*takes, *(name for name in fields if name not in takes)]
         unknown = sorted(options.keys() - set(legal))
         if unknown and not any(one.kind is one.VAR_KEYWORD for one in takes.values()):
-            nearest = did_you_mean(unknown[0], legal) or f"; legal are: {', '.join(takes)}"
+            nearest = did_you_mean(unknown[0], legal) or f" (legal: {', '.join(takes)})"
             raise ConfigError(f"{self.label}: unknown option {unknown[0]!r}{nearest}")
 
     def _typed(self, options: Mapping[str, object]) -> dict[str, object]:

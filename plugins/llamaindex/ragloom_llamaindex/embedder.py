@@ -15,20 +15,11 @@ from ragloom_llamaindex.classes import LlamaClass
 if TYPE_CHECKING:
     from llama_index.core.base.embeddings.base import BaseEmbedding
 
-__all__ = ["EmbeddingEmbedder"]
-
 _MATRIX = 2
 
 
 class EmbeddingEmbedder:
-    """Embeds with any ``BaseEmbedding``; vectors are normalised to unit length.
-
-    Args:
-        part: Its class.
-        options: Its arguments.
-        max_tokens: The longest text that it reads whole, in tokens of ``cl100k_base``.
-        dimension: Numbers in a vector; 0 asks the model.
-    """
+    """Embeds with any ``BaseEmbedding``; vectors are normalised to unit length."""
 
     truncated = 0  # LlamaIndex does not tell
     calibration: Calibration | None = None
@@ -44,7 +35,7 @@ class EmbeddingEmbedder:
 
     @cached_property
     def dimension(self) -> int:
-        """Numbers in a vector; the model is asked, unless the options say it."""
+        """Numbers in a vector; from the model, unless the options say it."""
         return self._stated or self._embed(lambda model: [model.get_text_embedding("a")]).shape[1]
 
     @cached_property
@@ -53,26 +44,18 @@ class EmbeddingEmbedder:
         return counter("auto")
 
     def embed_passages(self, texts: Sequence[str]) -> Embeddings:
-        """``(len(texts), dimension)`` float32.
-
-        Raises:
-            ModelError: The model cannot be made or does not answer.
-        """
+        """As in :class:`ragloom.Embedder`; ModelError where the model does not answer."""
         if not texts:
             return np.empty((0, self.dimension), np.float32)
         return self._embed(lambda model: model.get_text_embedding_batch(list(texts)))
 
     def embed_query(self, text: str) -> Embeddings:
-        """``(dimension,)`` float32.
-
-        Raises:
-            ModelError: The model cannot be made or does not answer.
-        """
+        """As in :class:`ragloom.Embedder`; ModelError where the model does not answer."""
         vector: Embeddings = self._embed(lambda model: [model.get_query_embedding(text)])[0]
         return vector
 
     def close(self) -> None:
-        """Let go of the model."""
+        """Free the model."""
         self._model = None
 
     def _embed(self, ask: Callable[[BaseEmbedding], Sequence[Sequence[float]]]) -> Embeddings:

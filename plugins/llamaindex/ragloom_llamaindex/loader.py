@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from llama_index.core.readers.base import BaseReader
     from llama_index.core.schema import Document as LlamaDocument
 
-__all__ = ["ReaderLoader"]
-
 _OF_THE_FILE = frozenset(
     {
         "creation_date",
@@ -39,10 +37,6 @@ class ReaderLoader:
 
     Where what it gives is the file's own text, spans point into the file; where it is not, as with a
     PDF, they point into what was extracted.
-
-    Args:
-        part: The reader's class.
-        options: Its arguments.
     """
 
     suffixes: frozenset[str] = frozenset()
@@ -53,11 +47,7 @@ class ReaderLoader:
         self.fingerprint = self._class.fingerprint
 
     def load(self, source: Source, content: bytes) -> Document:
-        """What the reader makes of the file; several documents are joined by a blank line.
-
-        Raises:
-            SourceError: The reader failed, or gave no text.
-        """
+        """As in :class:`ragloom.Loader`; several documents of the reader are joined by a blank line."""
         with self._class.failing_as(SourceError):
             read = self._read(source)
         text = _BETWEEN.join(document.get_content() for document in read)
@@ -89,8 +79,7 @@ def _document(source: Source, content: bytes, text: str) -> Document:
         decoded = ""
     if decoded and decoded.endswith(text):
         whole = read_document(source, content, media_type="text/plain")
-        cut = len(decoded) - len(text)
-        return replace(whole, text=text, prefix=decoded[:cut])
+        return replace(whole, text=text, prefix=decoded.removesuffix(text))
     return Document(
         uri=source.uri,
         text=text,

@@ -22,8 +22,6 @@ except ModuleNotFoundError as missing:
         "llama-index-core", "ragloom[llamaindex]", "RagloomRetriever"
     ) from missing
 
-__all__ = ["RagloomRetriever"]
-
 _FOR_THE_MODEL = frozenset({"file_path", "start_line", "end_line"})
 
 
@@ -36,8 +34,8 @@ class RagloomRetriever(BaseRetriever):
 
     Args:
         space: The index.
-        top_k: Passages at the most; the space's own setting by default.
-        min_relevance: What is less relevant, 0 to 1, is left out; likewise.
+        top_k: The maximum number of passages; the space's own setting by default.
+        min_relevance: Less relevant passages, 0 to 1, are omitted; likewise.
         mode: ``hybrid``, ``rrf``, ``dense`` or ``lexical``; likewise.
     """
 
@@ -77,12 +75,8 @@ class RagloomRetriever(BaseRetriever):
         return cls(chosen, top_k=top_k, min_relevance=min_relevance, mode=mode)
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        """Ask the space as it is.
-
-        Raises:
-            NotIndexedError: Nothing is indexed yet.
-        """
-        with self._lock:  # a part is used from one thread at a time
+        """Search the space; :class:`NotIndexedError` where nothing is indexed yet."""
+        with self._lock:  # a component is used from one thread at a time
             result = self._space.search(
                 query_bundle.query_str,
                 top_k=self._top_k,
@@ -92,7 +86,7 @@ class RagloomRetriever(BaseRetriever):
         return [_node(hit) for hit in result.hits]
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        """As the other, on a thread."""
+        """As :meth:`_retrieve`, on a thread."""
         return await asyncio.to_thread(self._retrieve, query_bundle)
 
 

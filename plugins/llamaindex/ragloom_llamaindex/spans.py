@@ -1,10 +1,8 @@
-"""Where in a document the texts are that someone else cut out of it."""
+"""Find the spans in a document of chunks that another library made of it."""
 
 from __future__ import annotations
 
 from ragloom import Span
-
-__all__ = ["SpanFinder"]
 
 
 class SpanFinder:
@@ -14,9 +12,6 @@ class SpanFinder:
     are to be had, change a letter. So documents and chunks are compared without their white space, and
     a span reaches from the first to the last character that is not blank: what stands between is the
     document's own.
-
-    Args:
-        text: Of the document.
     """
 
     def __init__(self, text: str) -> None:

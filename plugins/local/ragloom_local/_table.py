@@ -12,11 +12,7 @@ from ragloom.stores import check_records, chunk_from_record, chunk_to_record, du
 
 
 class Table:
-    """Chunks by id, each with its vector.
-
-    Args:
-        dimension: Numbers in a vector.
-    """
+    """Chunks by id, each with its vector of ``dimension`` numbers."""
 
     def __init__(self, dimension: int) -> None:
         self.dimension = dimension
@@ -49,11 +45,7 @@ class Table:
 
 
 class TableStore:
-    """What the stores have in common that hold their open space in a table.
-
-    Args:
-        name: Of the store, for messages.
-    """
+    """What stores share that hold their open space in a table; ``name`` is for messages."""
 
     def __init__(self, name: str) -> None:
         self._name = name

@@ -46,12 +46,7 @@ class FileStore(TableStore):
         self._generation = 0
 
     def open(self, *, space: str, dimension: int, directory: Path) -> None:
-        """Read the space's files, if there are any.
-
-        Raises:
-            StoreDamagedError: The files exist and cannot be read.
-            StoreError: The folder cannot be used, or holds vectors of another dimension.
-        """
+        """As in :class:`ragloom.Store`: read the space's files, if there are any."""
         self.close()
         base = Path(self._path).expanduser() if self._path else directory
         self._folder = (base / folder_name(space)).absolute()

@@ -59,14 +59,7 @@ class SqliteStore:
         self._connection: sqlite3.Connection | None = None
 
     def open(self, *, space: str, dimension: int, directory: Path) -> None:
-        """Open or make the database, and the space in it.
-
-        Raises:
-            StoreLockedError: Another process writes to it all the time.
-            StoreDamagedError: It exists and is not a readable database of ours.
-            StoreError: It cannot be opened, what ``path`` names was never a database, or the space holds
-                vectors of another dimension.
-        """
+        """As in :class:`ragloom.Store`; :class:`StoreError` where ``path`` was never a database."""
         self.close()
         given = Path(self._path).expanduser() if self._path else directory / "store.sqlite3"
         self._file = given.absolute()

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from markdown_it.rules_block import StateBlock
     from markdown_it.token import Token
 
-__all__ = ["Block", "Parsed", "children", "parse"]
-
 _NEWLINES = re.compile(r"\r\n?")
 _KINDS = {
     "paragraph_open": "paragraph",

@@ -19,8 +19,6 @@ from ragloom_markdown.fitting import Part, fit
 from ragloom_markdown.other import parse_plain
 from ragloom_markdown.outline import Region, paths, sections, subsections
 
-__all__ = ["HeadingChunker"]
-
 _SEPARATOR = " > "
 _CONTEXT_SHARE = 4
 """At most a fourth of the budget goes to the titles above; outer ones are omitted first."""
@@ -81,7 +79,7 @@ class _Splitter:
         self._tokens: list[int | None] = [None] * len(parsed.blocks)
 
     def split(self, region: Region) -> Iterator[Piece]:
-        """The pieces of a region, in order."""
+        """The chunks of a region, in order."""
         span = stripped(self._text, *self._extent(region))
         if span is None:
             return
@@ -120,7 +118,7 @@ class _Splitter:
         return tokens
 
     def _pack(self, region: Region, context: str, cost: int) -> Iterator[Piece]:
-        """Fill pieces with the blocks of a region that has no headings but its own."""
+        """Fill chunks with the blocks of a region that has no headings but its own."""
         path = self._path(region)
         inner_context, inner_cost = self._context(path)
         limit = self._budget.tokens
@@ -161,7 +159,7 @@ class _Splitter:
             yield from self._checked(span, path, context)
 
     def _checked(self, span: Span, path: tuple[str, ...], context: str) -> Iterator[Piece]:
-        """One piece; more only if its parts count more together than one by one."""
+        """One chunk; more only if its blocks count more together than one by one."""
         count = self._budget.counter.count
         text = self._text[slice(*span)]
         excess = count(join_context(context, text)) - self._budget.tokens

@@ -16,8 +16,6 @@ from ragloom.text import (
 )
 from ragloom_markdown.blocks import Block, Parsed, children
 
-__all__ = ["Part", "fit"]
-
 _BOUNDARIES: dict[str, tuple[Boundaries, ...]] = {
     "heading": (),
     "fence": (blank_line_starts, line_starts_within),
@@ -49,7 +47,7 @@ class Part:
 def fit(
     text: str, parsed: Parsed, block: Block, budget: Budget, tokens: int | None = None
 ) -> Iterator[Part]:
-    """The parts of a block, in order and without a gap: the whole of it where that fits.
+    """The stretches of a block, in order and without a gap: the whole of it where that fits.
 
     ``tokens`` are the block's, where they were counted already.
     """

@@ -7,8 +7,6 @@ from dataclasses import replace
 from ragloom import Document, Source
 from ragloom.text import read_document, split_front_matter
 
-__all__ = ["MarkdownLoader"]
-
 _SUFFIXES = frozenset({".md", ".markdown", ".mdown", ".mkd", ".mkdn", ".mdx"})
 
 

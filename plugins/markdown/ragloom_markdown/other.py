@@ -8,8 +8,6 @@ from ragloom import Section
 from ragloom.text import blank_line_starts, tile
 from ragloom_markdown.blocks import Block, Parsed
 
-__all__ = ["parse_plain"]
-
 _DEEPEST = 6
 
 

@@ -8,8 +8,6 @@ from itertools import pairwise
 
 from ragloom_markdown.blocks import Block
 
-__all__ = ["Region", "paths", "sections", "subsections"]
-
 
 @dataclass(frozen=True, slots=True)
 class Region:

@@ -24,14 +24,9 @@ _SHORTEST_PARQUET: Final = 12
 
 
 def check_collection(directory: Path, collection: str) -> None:
-    """Look at the files of a collection, without reading the rows.
+    """Raise a :class:`StoreDamagedError` where a file of a collection is missing or truncated.
 
-    Args:
-        directory: The Milvus Lite directory; it need not exist.
-        collection: The collection's name; it need not exist either.
-
-    Raises:
-        StoreDamagedError: Something is missing, truncated or unreadable.
+    No rows are read; neither the directory nor the collection need exist.
     """
     if directory.exists() and not directory.is_dir():
         raise StoreDamagedError(

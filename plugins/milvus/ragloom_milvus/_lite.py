@@ -33,16 +33,10 @@ class LiteRows:
     """One collection in a Milvus Lite directory, held until :meth:`close`.
 
     Args:
-        directory: Ends in ``.db``, as pymilvus wants it; made if it does not exist.
-        collection: Made if it does not exist.
+        directory: Ends in ``.db``, as pymilvus wants it; created if it does not exist.
+        collection: Created if it does not exist.
         dimension: Numbers in a vector.
         patience: Seconds to wait while another process holds the directory.
-
-    Raises:
-        MissingDependencyError: milvus-lite 3 is not installed.
-        StoreLockedError: Another process holds the directory.
-        StoreDamagedError: It exists and does not open.
-        StoreError: It cannot be written, or holds vectors of another dimension.
     """
 
     limits: Mapping[str, int] = MappingProxyType({})

@@ -35,11 +35,7 @@ def wait_for(
     *,
     patience: float = PATIENCE,
 ) -> T:
-    """What ``opening`` returns, tried for ``patience`` seconds while it raises ``locked``.
-
-    Raises:
-        StoreLockedError: Another process held the directory all the time.
-    """
+    """What ``opening`` returns, tried for ``patience`` seconds while it raises ``locked``."""
     deadline = time.monotonic() + patience
     told = False
     while True:

@@ -84,15 +84,7 @@ def quoted(value: str) -> str:
 
 
 def check_chunks(chunks: Sequence[Chunk], limits: Mapping[str, int]) -> None:
-    """Refuse ids that no filter expression can name, and fields longer than their limits.
-
-    Args:
-        chunks: What is to be written.
-        limits: Bytes of UTF-8, by field; may be empty.
-
-    Raises:
-        StoreError: It names the chunk, the file, the field and the limit.
-    """
+    """Refuse ids that no filter expression can name, and fields longer than ``limits`` (UTF-8 bytes)."""
     for chunk in chunks:
         if not chunk.id.isprintable():
             raise StoreError(
@@ -119,13 +111,7 @@ def _fields(chunk: Chunk) -> Iterator[tuple[str, str]]:
 
 
 def to_rows(chunks: Sequence[Chunk], vectors: Embeddings, *, metadata: bool) -> list[Row]:
-    """One row a chunk; where an id occurs twice, the last one counts.
-
-    Args:
-        chunks: Already checked by :func:`ragloom.stores.records.check_records`.
-        vectors: ``(len(chunks), d)`` float32.
-        metadata: With the field ``metadata``.
-    """
+    """One row a chunk, with the field ``metadata`` on request; of equal ids the last one counts."""
     rows: dict[str, Row] = {}
     for chunk, vector in zip(chunks, vectors, strict=True):
         row: Row = {
@@ -149,11 +135,7 @@ def _extra(chunk: Chunk) -> str:
 
 
 def from_row(row: Mapping[str, Any], where: str) -> Chunk:
-    """The chunk that a row was made of.
-
-    Raises:
-        StoreDamagedError: The row was not written by ragloom, or is no longer whole.
-    """
+    """The chunk of a row; :class:`StoreDamagedError` where it is not whole."""
     try:
         record = json.loads(row[EXTRA])
         return chunk_from_record(record | {ID: row[ID], URI: row[URI], TEXT: row[TEXT]})
@@ -164,11 +146,7 @@ def from_row(row: Mapping[str, Any], where: str) -> Chunk:
 
 
 def metadata_of(extra: str, where: str) -> Metadata:
-    """The metadata in a row's ``extra``.
-
-    Raises:
-        StoreDamagedError: It is not what :func:`to_rows` wrote.
-    """
+    """The metadata in a row's ``extra``; :class:`StoreDamagedError` where it is not whole."""
     try:
         metadata: Metadata = json.loads(extra)[METADATA]
     except (KeyError, TypeError, ValueError) as error:
@@ -179,11 +157,7 @@ def metadata_of(extra: str, where: str) -> Metadata:
 
 
 def vectors_of(rows: Sequence[Row], dimension: int, where: str) -> Embeddings:
-    """``(len(rows), dimension)`` float32 of the rows' vectors.
-
-    Raises:
-        StoreDamagedError: A vector has another length or is not finite.
-    """
+    """``(len(rows), dimension)`` float32; :class:`StoreDamagedError` for a wrong length or NaN."""
     try:
         vectors = np.array([row[VECTOR] for row in rows], dtype=np.float32)
         vectors = vectors.reshape(len(rows), dimension)

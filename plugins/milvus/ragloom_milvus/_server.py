@@ -52,7 +52,6 @@ class ServerRows:
         dimension: Numbers in a vector.
 
     Raises:
-        MissingDependencyError: pymilvus is not installed.
         StoreError: The server does not answer or refuses, or the collection has another dimension.
     """
 

@@ -31,7 +31,7 @@ BATCH: Final = 256
 DELETE_BATCH: Final = 1000
 
 SPARE: Final = 32
-"""Candidates asked for beyond the limit, so that ties at its edge are mostly seen at once."""
+"""Candidates requested beyond the limit, so that ties at its edge are mostly seen at once."""
 
 R = TypeVar("R", bound=Rows)
 
@@ -50,14 +50,7 @@ class _Collections(Generic[R]):
         self._rows: R | None = None
 
     def open(self, *, space: str, dimension: int, directory: Path) -> None:
-        """Open or make the space's collection; without ``uri`` in ``<directory>/store.db``.
-
-        Raises:
-            MissingDependencyError: pymilvus, or milvus-lite, is not installed.
-            StoreLockedError: Another process holds the Milvus Lite directory.
-            StoreDamagedError: The directory exists and does not open.
-            StoreError: The server does not answer, or it was made for another dimension.
-        """
+        """As in :class:`ragloom.Store`; without ``uri`` in ``<directory>/store.db``."""
         self.close()
         self._rows = self._connected(collection_name(self._prefix, space), dimension, directory)
         self._dimension = dimension
@@ -164,9 +157,9 @@ class MilvusServerStore(_Collections["ServerRows"]):
             return []
         rows: ServerRows = self._opened
         expression = narrowing(where)
-        asked = min(limit + SPARE, rows.most)
+        wanted = min(limit + SPARE, rows.most)
         while True:
-            found = rows.nearest(vector, asked, expression)
+            found = rows.nearest(vector, wanted, expression)
             passed = sorted(
                 (-cosine, name)
                 for name, cosine, uri, extra in found
@@ -174,8 +167,8 @@ class MilvusServerStore(_Collections["ServerRows"]):
             )
             best = [(name, -negative) for negative, name in passed[:limit]]
             # Complete when nothing is left, or when all that could tie with the last has been seen.
-            if len(found) < asked or (len(best) == limit and best[-1][1] > found[-1][1]):
+            if len(found) < wanted or (len(best) == limit and best[-1][1] > found[-1][1]):
                 return best
-            if asked >= rows.most:
+            if wanted >= rows.most:
                 return search_exactly(self.scan(), vector, limit=limit, where=where)
-            asked = min(asked * 8, rows.most)
+            wanted = min(wanted * 8, rows.most)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["plan"]
-
 
 def plan(lengths: Sequence[int], *, batch_tokens: int, rows: int | None = None) -> list[list[int]]:
     """Positions in ``lengths``, grouped into runs, the longest texts first.

@@ -13,8 +13,6 @@ from tokenizers.pre_tokenizers import BertPreTokenizer
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-__all__ = ["TokenizerCounter", "UnitCounter", "counter_for", "encodable"]
-
 _UNITS = re.compile(r"[^ \t\n\r]+")
 _PRINTABLE_ASCII = re.compile(r"[!-~]+")
 _WORDS = re.compile(r"[0-9A-Za-z]+")

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from ragloom_onnx import OnnxOptions
     from ragloom_onnx.files import Pooling
 
-__all__ = ["OnnxEmbedder"]
-
 _AT_ONCE = 512
 """Texts tokenised before the model runs: what is held in memory besides the vectors."""
 

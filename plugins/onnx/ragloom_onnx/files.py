@@ -17,18 +17,6 @@ from ragloom_onnx.prefixes import Prefixes, known_prefixes
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-__all__ = [
-    "BUNDLED",
-    "EXTRA_HUB",
-    "VOCABULARIES",
-    "ModelFiles",
-    "Pooling",
-    "find_model",
-    "first_line",
-    "sha256_of",
-    "tokenizer_of",
-]
-
 BUNDLED = "all-MiniLM-L6-v2"
 EXTRA_HUB = "ragloom[hub]"
 
@@ -98,11 +86,7 @@ class ModelFiles:
         return {path.relative_to(self.folder).as_posix(): sha256_of(path) for path in sorted(paths)}
 
     def check(self, path: Path) -> None:
-        """Compare a file with what it must be, where that is known.
-
-        Raises:
-            ModelError: It is missing, or is not what it was when the package was made.
-        """
+        """Raise a :class:`ModelError` for a file that is not what it was when the package was made."""
         if self.sha256 is None:
             return
         expected, found = self.sha256[path.name], sha256_of(path)
@@ -114,7 +98,7 @@ class ModelFiles:
 
 
 def find_model(model: str, *, example: str = _EXAMPLE) -> ModelFiles:
-    """The files of the bundled model, of one in a folder, or of one on the hub: downloaded then.
+    """The files of the bundled model, of one in a folder, or of one on the hub, downloaded then.
 
     Args:
         model: The bundled model's name, a folder, or a name on the hub.
@@ -122,7 +106,6 @@ def find_model(model: str, *, example: str = _EXAMPLE) -> ModelFiles:
 
     Raises:
         ModelError: There is no such model, or it cannot be used.
-        MissingDependencyError: It is on the hub, and ``huggingface_hub`` is not installed.
     """
     if model == BUNDLED:
         return _read(Path(__file__).parent / "model", BUNDLED)
@@ -135,12 +118,7 @@ def find_model(model: str, *, example: str = _EXAMPLE) -> ModelFiles:
 
 
 def tokenizer_of(files: ModelFiles, *, part: str) -> Tokenizer:
-    """The tokenizer of a model, for a component as messages name it.
-
-    Raises:
-        ModelError: There is none, or it cannot be read.
-        MissingDependencyError: tokenizers, or transformers for one that needs it, is not installed.
-    """
+    """The tokenizer of a model; ``part`` names the component that needs it, for the message."""
     try:
         from ragloom_onnx.tokenizing import load_tokenizer
     except ModuleNotFoundError as error:

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from ragloom_onnx.files import ModelFiles
 
-__all__ = ["Graph"]
-
 _DTYPES: Mapping[str, type[np.integer]] = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
 
 
@@ -30,7 +28,6 @@ class Graph:
 
     Raises:
         ModelError: The file is damaged, is no model, or wants inputs other than text.
-        MissingDependencyError: onnxruntime is not installed.
     """
 
     def __init__(self, files: ModelFiles, *, part: str) -> None:
@@ -65,9 +62,6 @@ class Graph:
 
         Returns:
             The output, and the attention mask ``(len(ids), longest)``: 1 for a token, 0 for padding.
-
-        Raises:
-            ModelError: The run failed.
         """
         shape = len(ids), max(map(len, ids))
         inputs = {

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["Prefixes", "known_prefixes"]
-
 Prefixes = tuple[str, str]
 """Before a query, before a passage."""
 
@@ -25,11 +23,7 @@ _KNOWN: tuple[tuple[str, Prefixes], ...] = (
 
 
 def known_prefixes(model: str) -> Prefixes:
-    """The prefixes of the family that ``model`` belongs to by its name; none where it is unknown.
-
-    Args:
-        model: A name on the hub, with or without its owner, or the name of a folder.
-    """
+    """The prefixes of a model's family, by its name on the hub or its folder's; none if unknown."""
     name = model.rpartition("/")[2].lower()
     for pattern, prefixes in _KNOWN:
         if re.match(pattern, name):

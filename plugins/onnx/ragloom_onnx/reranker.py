@@ -18,24 +18,17 @@ if TYPE_CHECKING:
 
     from ragloom_onnx import OnnxRerankerOptions
 
-__all__ = ["OnnxReranker"]
-
 _PART = "the reranker 'onnx'"
 _EXAMPLE = "cross-encoder/ms-marco-MiniLM-L6-v2"
 _LOGITS = "logits"
 
 
 class OnnxReranker:
-    """Runs a cross-encoder with ONNX Runtime.
+    """Runs a cross-encoder with ONNX Runtime; nothing is loaded before it is needed.
 
     The score is the model's one logit or, where it has two, for irrelevant and relevant, the second less
     the first. Each pair is read by itself, unpadded, so that its score is the same, bit by bit, whatever
     passages it is ranked with.
-
-    Nothing is loaded before it is needed.
-
-    Raises:
-        ModelError: There is no such model, or its configuration cannot be used.
     """
 
     def __init__(self, options: OnnxRerankerOptions) -> None:

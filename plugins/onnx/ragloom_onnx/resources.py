@@ -9,8 +9,6 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-__all__ = ["cores", "run_each", "trim_memory"]
-
 T = TypeVar("T")
 
 

@@ -15,18 +15,11 @@ if TYPE_CHECKING:
     from ragloom import Embeddings
     from ragloom_onnx.files import ModelFiles, Pooling
 
-__all__ = ["Session"]
-
 _POOLED = "sentence_embedding"  # what sentence-transformers and optimum call a pooled output
 
 
 class Session:
-    """Runs a model. May be called from several threads at once, each of which uses one core.
-
-    Raises:
-        ModelError: The file is damaged, is no model, or wants inputs other than text.
-        MissingDependencyError: onnxruntime is not installed.
-    """
+    """Runs a model. May be called from several threads at once, each of which uses one core."""
 
     def __init__(self, files: ModelFiles, *, pooling: Pooling | None) -> None:
         self._graph = Graph(files, part="the embedder 'onnx'")
@@ -53,11 +46,7 @@ class Session:
         return last if isinstance(last, int) else self.run([[0]]).shape[-1]
 
     def run(self, ids: Sequence[Sequence[int]]) -> Embeddings:
-        """Vectors ``(len(ids), d)`` float32, of unit length, for texts of about the same length.
-
-        Raises:
-            ModelError: The run failed, or gave numbers that are not finite.
-        """
+        """Vectors ``(len(ids), d)`` float32, of unit length, for texts of about the same length."""
         output, mask = self._graph.run(self._output, ids)
         return self._unit(_pool(output, mask, self._pooling))
 

@@ -10,15 +10,12 @@ from ragloom import MissingDependencyError, ModelError
 from ragloom_onnx.counter import encodable
 from ragloom_onnx.files import EXTRA_HUB, VOCABULARIES, ModelFiles, first_line
 
-__all__ = ["encode", "encode_pairs", "is_unknown", "load_tokenizer"]
-
 
 def load_tokenizer(files: ModelFiles) -> Tokenizer:
     """The tokenizer of a model, which neither truncates nor pads.
 
     Raises:
         ModelError: There is none, or it cannot be read.
-        MissingDependencyError: It is not in tokenizer.json, and transformers is not installed.
     """
     path = files.folder / "tokenizer.json"
     if not path.is_file():
@@ -63,11 +60,7 @@ def _with_transformers(files: ModelFiles) -> Tokenizer:
 def encode(
     tokenizer: Tokenizer, texts: Sequence[str], *, max_sequence: int
 ) -> tuple[list[list[int]], int]:
-    """The token ids of each text, those that the model adds at its ends included.
-
-    Returns:
-        The ids, and how many texts were truncated to ``max_sequence``.
-    """
+    """The token ids of each text, those at its ends included, and how many texts were truncated."""
     readable = [encodable(text) for text in texts]
     encoded: list[list[int]] = []
     truncated = 0

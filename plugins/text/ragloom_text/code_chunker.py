@@ -19,8 +19,6 @@ from ragloom.text import (
 from ragloom_text.definitions import Definition, find_definitions
 from ragloom_text.plain import language_of
 
-__all__ = ["CodeChunker"]
-
 _WORD = re.compile(r"\w")
 _SEPARATOR = " > "
 _CONTEXT_SHARE = 4
@@ -28,14 +26,7 @@ _CONTEXT_SHARE = 4
 
 
 class CodeChunker:
-    """Splits source code at its definitions; any other text at blank lines and lines.
-
-    Args:
-        size: As in :class:`ragloom_text.CodeOptions`; the tokens of the context are included.
-
-    Raises:
-        ConfigError: ``size`` is negative.
-    """
+    """Splits source code at its definitions; any other text at blank lines and lines."""
 
     def __init__(self, *, size: int = 0) -> None:
         if size < 0:
@@ -73,7 +64,7 @@ class _Splitter:
     def split(
         self, start: int, end: int, definitions: Sequence[Definition], path: tuple[str, ...]
     ) -> Iterator[Piece]:
-        """The pieces of a range in which ``definitions`` stand, below the names of ``path``."""
+        """The chunks of a range in which ``definitions`` stand, below the names of ``path``."""
         position = start
         following = [*(definition.start for definition in definitions[1:]), end]
         for definition, begin in zip(definitions, following, strict=False):
@@ -100,7 +91,7 @@ class _Splitter:
     def _between(
         self, start: int, end: int, above: tuple[str, ...], path: tuple[str, ...]
     ) -> Iterator[Piece]:
-        """Pieces of a range that is split by its lines only; the first is below ``above``."""
+        """Chunks of a range that is split by its lines only; the first is below ``above``."""
         context, inner = self._context(above), self._context(path)
         longest = max(context, inner, key=self._budget.counter.count)
         room = self._budget.tokens - self._budget.counter.count(longest)

@@ -7,13 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
-from ragloom import MissingDependencyError
-
 if TYPE_CHECKING:
     from tree_sitter import Node
     from tree_sitter_language_pack import SupportedLanguage
-
-__all__ = ["Definition", "find_definitions"]
 
 _DEFINITION = re.compile(
     r"(?:.*_)?(?:class|constructor|contract|enum|function|impl|interface|macro|method|mod|module|"
@@ -61,18 +57,9 @@ class Definition:
 
 
 def find_definitions(text: str, language: str) -> list[Definition]:
-    """The outermost definitions of ``text``, in order; none where there is no such grammar.
+    """The outermost definitions of ``text``, in order; none where there is no such grammar."""
+    from tree_sitter_language_pack import get_parser
 
-    Raises:
-        MissingDependencyError: tree-sitter-language-pack is not installed.
-    """
-    try:
-        from tree_sitter_language_pack import get_parser
-    except ImportError as error:
-        needed_for = "the chunker 'code'"
-        raise MissingDependencyError(
-            "tree-sitter-language-pack", "ragloom[code]", needed_for
-        ) from error
     try:
         parser = get_parser(cast("SupportedLanguage", language))
     except LookupError:

@@ -6,13 +6,11 @@ import logging
 from typing import TYPE_CHECKING
 from warnings import catch_warnings, simplefilter
 
-from ragloom import Document, Json, MissingDependencyError, Source, SourceError
+from ragloom import Document, Json, Source, SourceError
 from ragloom_text.installed import extracted, version_of
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
-
-__all__ = ["HtmlLoader"]
 
 # It logs bytes that it replaces, and so do we, with the file's name.
 logging.getLogger("bs4").addHandler(logging.NullHandler())
@@ -32,22 +30,15 @@ class HtmlLoader:
         return " ".join(["html-1", *(f"{name}={version_of(name)}" for name in libraries)])
 
     def load(self, source: Source, content: bytes) -> Document:
-        """Turn the page into Markdown; its title and description become metadata.
+        """As in :class:`ragloom.Loader`: the page as Markdown, its title and description as metadata.
 
         The charset is what the page declares, else what its bytes look like. Scripts, styles and
         navigation are omitted.
-
-        Raises:
-            SourceError: The page is nested more deeply than can be followed.
-            MissingDependencyError: markdownify is not installed.
         """
-        try:
-            from bs4 import BeautifulSoup, FeatureNotFound
-            from bs4.dammit import UnicodeDammit
-            from markdownify import MarkdownConverter
-        except ImportError as error:
-            needed_for = "the loader 'html'"
-            raise MissingDependencyError("markdownify", "ragloom[html]", needed_for) from error
+        from bs4 import BeautifulSoup
+        from bs4.dammit import UnicodeDammit
+        from markdownify import MarkdownConverter
+
         read = UnicodeDammit(content, is_html=True)
         if read.unicode_markup is None or "\0" in read.unicode_markup[:1024]:
             raise SourceError("not HTML: its bytes are text in no known charset")
@@ -66,8 +57,6 @@ class HtmlLoader:
                 heading_style="ATX", bullets="-", escape_asterisks=False, escape_underscores=False
             )
             text = str(converter.convert_soup(soup)).strip()
-        except FeatureNotFound as error:
-            raise MissingDependencyError("lxml", "ragloom[html]", "the loader 'html'") from error
         except RecursionError as error:
             raise SourceError("the HTML is nested too deeply") from error
         return extracted(source, content, text, metadata=metadata, warnings=warnings)

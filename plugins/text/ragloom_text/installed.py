@@ -7,8 +7,6 @@ from importlib.metadata import PackageNotFoundError, version
 
 from ragloom import Document, Metadata, Source
 
-__all__ = ["extracted", "version_of"]
-
 
 def extracted(
     source: Source,

@@ -10,8 +10,6 @@ from ragloom import Document, Metadata, Source, SourceError
 from ragloom.text import decode
 from ragloom_text.installed import extracted
 
-__all__ = ["NotebookLoader"]
-
 _BACKTICKS = re.compile(r"`{3,}")
 
 
@@ -22,11 +20,7 @@ class NotebookLoader:
     fingerprint = "notebook-1"
 
     def load(self, source: Source, content: bytes) -> Document:
-        """Turn the cells into Markdown; outputs are omitted.
-
-        Raises:
-            SourceError: The file is no notebook of format 3 or later.
-        """
+        """As in :class:`ragloom.Loader`: the cells as Markdown; outputs are omitted."""
         decoded = decode(content)
         try:
             notebook = json.loads(decoded.text)

@@ -15,8 +15,6 @@ from ragloom_text.installed import extracted, version_of
 if TYPE_CHECKING:
     from pypdf import PdfReader
 
-__all__ = ["PdfLoader"]
-
 # What pypdf raises for files that are not what they say.
 _BROKEN = (
     ArithmeticError,
@@ -44,17 +42,10 @@ class PdfLoader:
         return f"pdf-1 pypdf={version_of('pypdf')}"
 
     def load(self, source: Source, content: bytes) -> Document:
-        """Take the text out; a blank line stands between pages.
+        """As in :class:`ragloom.Loader`; a blank line stands between pages."""
+        from pypdf import PdfReader
+        from pypdf.errors import DependencyError, PyPdfError
 
-        Raises:
-            SourceError: The file is damaged, or encrypted with a password.
-            MissingDependencyError: pypdf is not installed, or what it needs for an encrypted file.
-        """
-        try:
-            from pypdf import PdfReader
-            from pypdf.errors import DependencyError, PyPdfError
-        except ImportError as error:
-            raise MissingDependencyError("pypdf", "ragloom[pdf]", "the loader 'pdf'") from error
         try:
             with _Remarks() as remarks:
                 reader = PdfReader(io.BytesIO(content))

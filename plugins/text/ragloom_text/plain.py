@@ -7,8 +7,6 @@ from pathlib import Path
 from ragloom import Document, Source
 from ragloom.text import read_document
 
-__all__ = ["CodeLoader", "TextLoader", "language_of"]
-
 # Endings and the language's name in tree-sitter-language-pack.
 _LANGUAGES = {
     "bash": ".bash .sh .zsh",

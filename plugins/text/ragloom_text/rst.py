@@ -9,8 +9,6 @@ from itertools import pairwise
 from ragloom import Document, Section, Source, Span
 from ragloom.text import line_starts, read_document
 
-__all__ = ["RstLoader", "titles"]
-
 # https://docutils.sourceforge.io/docs/ref/rst/restructuredtext.html#sections
 _ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1*[ \t]*")
 

@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from ragloom import ConfigError, Document, Piece, Span, TokenCounter
 from ragloom.text import Budget, between_words, sentence_starts, stripped
 
-__all__ = ["SentenceChunker"]
-
 
 class SentenceChunker:
     """Fills chunks with whole sentences; for its arguments see :class:`ragloom_text.SentenceOptions`.

@@ -17,8 +17,6 @@ from ragloom.text import (
 )
 from ragloom.text import counter as counter_by_name
 
-__all__ = ["TokenChunker"]
-
 _REACH = 5
 """A chunk may end a fifth of its size early, where a better boundary lies."""
 

@@ -38,7 +38,7 @@ class EveryFewTokens:
             start = stop
 
 
-@breaks("test_nothing_is_cut_into_nothing")
+@breaks("test_blank_documents_have_no_chunks")
 class AddsALastPiece(EveryFewTokens):
     def split(self, document, **given):
         if not document.text.strip():
@@ -85,7 +85,7 @@ class ForgetsTheContext(EveryFewTokens):
             yield Piece(span=piece.span, context="title " * 30)
 
 
-@breaks("test_the_same_document_is_cut_the_same")
+@breaks("test_the_same_document_is_split_the_same")
 class KeepsTheLastTitle(EveryFewTokens):
     last = ""
 

@@ -109,12 +109,12 @@ class DividesByZero(HashingEmbedder):
         return vectors
 
 
-@breaks("test_a_very_long_text_is_cut_and_counted")
+@breaks("test_a_very_long_text_is_truncated_and_counted")
 class CutsQuietly(HashingEmbedder):
     truncated = 0
 
 
-@breaks("test_a_very_long_text_is_cut_and_counted")
+@breaks("test_a_very_long_text_is_truncated_and_counted")
 class RefusesLongTexts(HashingEmbedder):
     def embed_passages(self, texts):
         if any(self.counter.count(text) > self.max_tokens for text in texts):

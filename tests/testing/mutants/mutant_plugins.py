@@ -118,7 +118,9 @@ breaks(
     old="    from ragloom.context import",
     new="    from ragloom.context import packing,",
 )
-breaks("test_parts_have_a_summary_of_one_line", "two_lines", old='"one line"', new='"one\\ntwo"')
+breaks(
+    "test_components_have_a_summary_of_one_line", "two_lines", old='"one line"', new='"one\\ntwo"'
+)
 breaks("test_names_are_plain", "odd_name", old='name="NAME"', new='name="Odd Name"')
 breaks("test_names_are_plain", "odd_section", old='"MODULE"', new='"odd-section"')
 breaks("test_options_are_frozen", "thawed", old="frozen=True", new="frozen=False")
@@ -131,19 +133,19 @@ breaks(
 breaks("test_sections_describe_their_keys", "undescribed", old="dialect: How", new="How")
 breaks("test_its_hooks_are_valid", "no_default", old='dialect: str = "plain"', new="dialect: str")
 breaks(
-    "test_what_a_part_requires_can_be_installed",
+    "test_what_a_component_requires_can_be_installed",
     "no_extra",
     old="create=make,",
     new="create=make, requires=('json',),",
 )
 breaks(
-    "test_parts_are_made_from_default_options",
+    "test_components_are_made_from_default_options",
     "not_made",
     old="    return TextFormatter()",
     new="    return TextFormatter(options.height)",
 )
 breaks(
-    "test_parts_are_made_from_default_options",
+    "test_components_are_made_from_default_options",
     "not_a_formatter",
     old="    return TextFormatter()",
     new="    return object()",

@@ -28,19 +28,14 @@ _NAME: Final = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Kind:
-    """What differs between plugins of different kinds; each value is a template.
-
-    Attributes:
-        made_by: The class or function that makes one.
-        use: How it is used, for the README.
-        summary: One line for ``ragloom plugins``.
-        option: The one option of the component, as a field of its dataclass.
-        option_doc: What it is, for the docstring.
-        fixture_value: What the fixture of the contract returns.
-        more_tests: Further tests.
-    """
+    """What the templates say of a kind; each value is a template itself, of those above it."""
 
     made_by: str = "$class_name"
+    label: str = "$kind `$name`"
+    plural: str = "${kind}s"
+    offer: str = "offer.py"
+    test: str = "test_kind.py"
+    fixture: str = "$kind"
     use: str
     summary: str = ""
     option: str = ""
@@ -51,6 +46,7 @@ class _Kind:
 
 KINDS: Final[Mapping[str, _Kind]] = {
     "store": _Kind(
+        fixture="make_store",
         summary="one JSON file a space",
         option='path: str = ""',
         option_doc="path: A folder for the files; empty for the workspace's state.",
@@ -93,8 +89,12 @@ KINDS: Final[Mapping[str, _Kind]] = {
         use='```sh\nragloom search "a question" docs/ --reranker $name\n```',
     ),
     "settings": _Kind(
+        label="settings section `$section`",
+        plural="settings",
+        offer="offer_settings.py",
+        test="test_settings.py",
         use="```yaml\n# ragloom.yaml\n$section: {dialect: strict}\n```\n\n"
-        '`workspace.section("$section", $class_name)` is what it says.'
+        '`workspace.section("$section", $class_name)` is what it says.',
     ),
 }
 """The kinds of components, and a section of ``ragloom.yaml``, that a new plugin can offer."""
@@ -175,15 +175,12 @@ def _values(name: str, kind: str) -> dict[str, str]:
     values = {
         "name": name,
         "kind": kind,
-        "plural": kind if kind == "settings" else f"{kind}s",
-        "label": "settings section" if kind == "settings" else kind,
         "protocol": protocol,
         "distribution": f"ragloom-{name}",
         "package": f"ragloom_{name.replace('-', '_')}",
         "section": name.replace("-", "_"),
         "class_name": class_name,
         "options": f"{class_name}Options",
-        "fixture": "make_store" if kind == "store" else kind,
     }
     for key, text in asdict(KINDS[kind]).items():
         values[key] = Template(text).substitute(values)
@@ -194,7 +191,7 @@ def _shared(offered: Sequence[Mapping[str, str]]) -> dict[str, str]:
     """What stands in the templates of the package."""
     kinds = {one["kind"] for one in offered}
     components = [one for one in offered if one["kind"] != "settings"]
-    listed = " and ".join(one["label"] for one in offered)
+    listed = " and ".join(one["label"].partition(" `")[0] for one in offered)
     names = ["hookimpl", *(one["protocol"] for one in components)]
     exported = [f"ragloom_{one['plural']}" for one in offered]
     exported += [one["options"] for one in components]
@@ -210,28 +207,16 @@ def _shared(offered: Sequence[Mapping[str, str]]) -> dict[str, str]:
     return {
         **{key: offered[0][key] for key in ("name", "distribution", "package")},
         "title": f"{'An' if listed[0] in 'ae' else 'A'} {listed}",
-        "offered": " and ".join(
-            f"the {one['label']} `{one['section' if one['kind'] == 'settings' else 'name']}`"
-            for one in offered
-        ),
+        "offered": " and ".join(f"the {one['label']}" for one in offered),
         "abstract": ", ".join(abstract),
         "dataclass": "from dataclasses import dataclass\n" if components else "",
         "imported": ", ".join(sorted(names)),
         "exported": ", ".join(f'"{name}"' for name in sorted(exported)),
-        "offers": "".join(
-            _filled("offer_settings.py" if one["kind"] == "settings" else "offer.py", one)
-            for one in offered
-        ),
+        "offers": "".join(_filled(one["offer"], one) for one in offered),
         "contracts": ", ".join(sorted(contracts)),
         "test_imports": "from functools import partial\n\n" if "store" in kinds else "",
         "workspace": "from ragloom import Workspace\n" if "settings" in kinds else "",
         "own_imports": "\n".join(f"from {line}" for line in own),
-        "tests": "".join(
-            _filled(
-                "test_settings.py" if one["kind"] == "settings" else "test_kind.py", one
-            ).rstrip("\n")
-            + "\n"
-            for one in offered
-        ),
+        "tests": "".join(_filled(one["test"], one) for one in offered),
         "use": "\n\n".join(one["use"] for one in offered),
     }
