@@ -40,7 +40,6 @@ DISABLED_PLUGINS = "RAGLOOM_DISABLED_PLUGINS"
 """The environment variable with the names of plugins to disable, separated by commas."""
 
 _NAMED: Mapping[str, type] = {
-    "settings": type,
     "commands": CommandSpec,
     "evaluations": EvaluationSpec,
 }
@@ -107,6 +106,7 @@ class PluginHost:
 
     def plugins(self) -> tuple[PluginInfo, ...]:
         """Every plugin that was found, loaded or not, in the order of their names."""
+        self._declare_sections()
         return tuple(plugin.info() for plugin in self._plugins)
 
     def providers(self, kind: Kind) -> Mapping[str, Provider[object]]:
@@ -193,6 +193,7 @@ class PluginHost:
 
     def sections(self) -> Mapping[str, type]:
         """The sections of settings that plugins declare, by top-level key, sorted."""
+        self._declare_sections()
         return cast("Mapping[str, type]", self._all_named("settings"))
 
     def absent(self, name: str) -> str:
@@ -274,10 +275,24 @@ class PluginHost:
             self._registry.add(plugin.offers)
         # A module that calls sys.exit() when imported must not end the program either.
         except (Exception, SystemExit) as error:  # noqa: BLE001
-            plugin.fail(error)
-            if plugin.module is not None and self._pm.get_plugin(plugin.name) is plugin.module:
-                self._pm.unregister(plugin.module)
-            _log.warning("%s failed and is skipped: %s", plugin.owner, plugin.error)
+            self._reject(plugin, error)
+
+    def _reject(self, plugin: Plugin, error: BaseException) -> None:
+        self._registry.remove(plugin.offers)
+        plugin.fail(error)
+        if plugin.module is not None and self._pm.get_plugin(plugin.name) is plugin.module:
+            self._pm.unregister(plugin.module)
+        _log.warning("%s failed and is skipped: %s", plugin.owner, plugin.error)
+
+    def _declare_sections(self) -> None:
+        """Call ``ragloom_settings`` once: it imports modules that ``--help`` does without."""
+        undeclared = [one for one in self._implementing("ragloom_settings") if not one.declared]
+        for plugin in undeclared:
+            plugin.declared = True
+            try:
+                self._take_named(plugin, "settings", type)
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - as when it is admitted
+                self._reject(plugin, error)
 
     def _register(self, plugin: Plugin) -> None:
         if self._pm.register(plugin.module, plugin.name) is None:

@@ -65,6 +65,7 @@ class Plugin:
         offers: Its components.
         named: Kind (``commands``, ``evaluations``, ``settings``) to what it offers by name.
         sections: Names of its sections, of a plugin that failed, too.
+        declared: Its hook ``ragloom_settings`` was called.
         cause: Why it failed.
     """
 
@@ -76,6 +77,7 @@ class Plugin:
     offers: tuple[Offer, ...] = ()
     named: dict[str, Mapping[str, object]] = field(default_factory=dict)
     sections: frozenset[str] = frozenset()
+    declared: bool = False
     cause: BaseException | None = None
 
     @property

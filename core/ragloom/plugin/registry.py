@@ -75,6 +75,10 @@ class Registry:
             accepted[key] = part
         self._offers = accepted
 
+    def remove(self, offers: Sequence[Offer]) -> None:
+        """Take back a plugin's offers."""
+        self._offers = {key: one for key, one in self._offers.items() if one not in offers}
+
     def offers(self, kind: Kind) -> tuple[Offer, ...]:
         """The components of a kind, sorted by name."""
         parts = (part for (known, _), part in self._offers.items() if known == kind)
