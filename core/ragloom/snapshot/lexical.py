@@ -131,7 +131,8 @@ def _lockable(directory: Path) -> Iterator[Path]:
     if os.access(directory, os.W_OK):
         yield directory
         return
-    with TemporaryDirectory(prefix="ragloom-") as folder:
+    # tantivy may write a lock file while the folder is removed: that damages nothing.
+    with TemporaryDirectory(prefix="ragloom-", ignore_cleanup_errors=True) as folder:
         for entry in directory.iterdir():
             (Path(folder) / entry.name).symlink_to(entry.resolve())
         yield Path(folder)
