@@ -187,6 +187,7 @@ def test_output_in_an_encoding_that_lacks_a_character(indexed):
     assert "errors ’ 道路" == json.loads(done.stdout)["query"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="there is no SIGINT to send there")
 @pytest.mark.parametrize("delay", [0, 0.3])
 def test_ctrl_c_leaves_the_last_index_answering(workspace, delay):

@@ -11,9 +11,7 @@ from pathlib import Path
 import pytest
 
 pytestmark = [
-    pytest.mark.skipif(
-        importlib.util.find_spec("ragloom.cli") is None, reason="the command line is not there yet"
-    ),
+    pytest.mark.slow,
     pytest.mark.skipif(
         importlib.util.find_spec("onnxruntime") is None, reason="needs the extra [standard]"
     ),
