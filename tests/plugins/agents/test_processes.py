@@ -36,6 +36,7 @@ for batch in range(batches):
 """
 
 
+@pytest.mark.slow
 def test_two_thousand_chunks_and_two_hundred_searches(write, project, environment):
     write("agents.yaml", CONFIG)
     write("ragloom.yaml", "min_relevance: 0\n")
