@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 
 from ragloom import Document, Metadata, Source, SourceError
-from ragloom.text import decode
+from ragloom.text import decode, parse_json
 from ragloom_text.installed import extracted
 
 _BACKTICKS = re.compile(r"`{3,}")
@@ -23,8 +22,8 @@ class NotebookLoader:
         """As in :class:`ragloom.Loader`: the cells as Markdown; outputs are omitted."""
         decoded = decode(content)
         try:
-            notebook = json.loads(decoded.text)
-        except (ValueError, RecursionError) as error:
+            notebook = parse_json(decoded.text)
+        except ValueError as error:
             raise SourceError(f"not a notebook: {error}") from error
         language = _language(notebook)
         text = "\n\n".join(_cells(notebook, language))
