@@ -1,75 +1,265 @@
-"""Text into index terms: the same way for chunks and for queries.
+"""Text into words and their index terms: the same way for chunks and for queries.
 
-Words are runs of Unicode letters, digits and underscores, compared without case and in compatibility
-form (NFKC). An identifier counts whole and in parts: ``getVectorStore`` gives ``getvectorstore``,
-``get``, ``vector`` and ``store``; ``max_connections`` likewise. Scripts written without spaces
-give overlapping pairs of characters, the usual bigram analysis. Stemming (Snowball English) is
-tantivy's and comes after, on both sides.
+Words are runs of Unicode letters, digits, underscores and the marks that combine with them (UAX 29),
+compared without case and in compatibility form (NFKC). An identifier counts whole and in parts:
+``getVectorStore`` gives ``getvectorstore``, ``get``, ``vector`` and ``store``; ``max_connections``
+likewise. A hyphenated word counts in parts and joined (``e-mail``, ``email``), a word with accents
+with and without them. Scripts written without spaces, and Hangul, whose particles follow without one,
+give overlapping pairs of characters, the usual bigram analysis. Stemming (Snowball) is tantivy's and
+comes after, on both sides.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
+from functools import cache, lru_cache
+from itertools import chain, pairwise
+from typing import NamedTuple
 
-_WORD = re.compile(r"\w+")
-_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\dA-Za-z_]+")
+from ragloom.snapshot.letters import clean, fold_accents, has_marks, mark_class
+
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _COMPOUND = re.compile(r"_|[a-z][A-Z]|[A-Z]{2}[a-z]|[A-Za-z][0-9]|[0-9][A-Za-z]")
-# Han, Hiragana, Katakana, Thai, Lao, Myanmar, Khmer: scripts that put no space between words.
+# Thai, Lao, Myanmar, Khmer, Han, Hiragana, Katakana: scripts that put no space between words. Hangul.
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+    "\u1100-\u11ff\ua960-\ua97f\uac00-\ud7ff"
 )
 _UNSPACED_RUN = re.compile(f"[{_UNSPACED}]+|[^{_UNSPACED}]+")
 _HAS_UNSPACED = re.compile(f"[{_UNSPACED}]")
-
-# The Snowball project's English list, without negations; with "me", "my" and the words of questions.
-STOP_WORDS = frozenset(
-    """
-    a about above after again against all am an and any are as at be because been before being below
-    between both but by can did do does doing don down during each few for from further had has have
-    having he her here hers herself him himself his how i if in into is it its itself just me more
-    most my myself now of off on once only or other our ours ourselves out over own s same she
-    should so some such t than that the their theirs them themselves then there these they this
-    those through to too under until up very was we were what when where which while who whom why
-    will with would you your yours yourself yourselves
-    """.split()  # noqa: SIM905 - as people read it
+_DASH = re.compile("[-\u2010]{2,}")
+_LETTER_OR_DIGIT = re.compile(r"[^\W_]")
+_HYPHEN = re.compile("[-\u2010]")  # NFKC makes U+2010 of the one that does not break
+# C++ and C++17, notepad++; C#; .NET and ASP.NET, but not example.net.
+_NAMED = (
+    r"(?<!\w)\w*[^\W\d_]\+\+(?:(?<=\b[Cc]\+\+)\d[\da-z])?(?![\w+])"
+    r"|(?<!\w)[A-Za-z]#(?![A-Za-z])"
+    r"|\b\w+\.NET\b|\b(?i:ado|asp|ml|vb)\.net\b|(?<![\w.])\.(?i:net)\b"
 )
+_SPELT = re.compile(r"[^\W_]+")
+_IDENTIFIER = re.compile(r"\w+(?:[.#+/@:_-]+\w+)+")
+_SLASH = re.compile("/+")
+_SHARP = re.compile("[A-Za-z]#")
+_LONGEST_CACHED = 64  # characters; longer "words" are encoded data and do not come again
+
+
+class Word(NamedTuple):
+    """A word and the terms that stand for it, before stemming.
+
+    Attributes:
+        text: The word in lower case.
+        forms: Alternatives: the word is there where every term of one of them is.
+        terms: What is indexed and searched for it.
+        variants: What is indexed and searched beside: the number of a term and that term without
+            accents, or -1 and a hyphenated word without its hyphens.
+    """
+
+    text: str
+    forms: tuple[tuple[str, ...], ...]
+    terms: tuple[str, ...]
+    variants: tuple[tuple[int, str], ...] = ()
+
+    def all_terms(self) -> Iterable[str]:
+        """Everything that stands for it."""
+        if not self.variants and len(self.forms) == 1:
+            return self.terms
+        return chain(self.terms, *self.forms, (term for _, term in self.variants))
 
 
 def analyze(text: str) -> list[str]:
-    """The terms of ``text`` in order, before stemming; an identifier's parts follow the whole."""
+    """The terms of ``text`` in order, before stemming, without variants."""
+    return terms_of(text)[0]
+
+
+def terms_of(text: str) -> tuple[list[str], list[tuple[int, str]]]:
+    """The terms of ``text`` in order, before stemming, and their variants, as :class:`Word` has them."""
+    terms: list[str] = []
+    variants: list[tuple[int, str]] = []
+    for token in _tokens(text):
+        if token.isascii() and token.isalnum() and _plain(token):
+            terms.append(token.lower())
+            continue
+        for word in _words_of(token):
+            if word.variants:
+                start = len(terms)
+                variants += [(at if at < 0 else at + start, term) for at, term in word.variants]
+            terms += word.terms
+    return terms, variants
+
+
+def words(text: str) -> list[Word]:
+    """The words of ``text`` in order; of a script without spaces, each pair of characters."""
+    return [word for token in _tokens(text) for word in _words_of(token)]
+
+
+def _tokens(text: str) -> list[str]:
+    text = clean(text)
+    return word_pattern(text).findall(text)
+
+
+def word_pattern(text: str) -> re.Pattern[str]:
+    """What matches the words of ``text``, each with the hyphens in and after it."""
+    marks = mark_class() if has_marks(text) else ""
+    return _token_pattern(marks, named=_may_name(text))
+
+
+def _may_name(text: str) -> bool:
+    return "++" in text or ("#" in text and bool(_SHARP.search(text))) or ".net" in text.lower()
+
+
+@cache
+def _token_pattern(marks: str, *, named: bool) -> re.Pattern[str]:
+    run = rf"\w[\w{marks}]*" if marks else r"\w+"
+    if not named:
+        return re.compile(rf"\w[\w{marks}\u2010-]*")
+    # A name ends no hyphenated word: Objective-C++ holds C++.
+    part = rf"{run}(?![\w{marks}]|\+\+|(?<=[-\u2010].)#|\.NET\b)"
+    return re.compile(rf"{_NAMED}|{run}(?:[-\u2010]+{part})*")
+
+
+def _words_of(token: str) -> tuple[Word, ...]:
+    return _cached(token) if len(token) <= _LONGEST_CACHED else _split(token)
+
+
+def _split(token: str) -> tuple[Word, ...]:
+    if not token.isascii() and _HAS_UNSPACED.search(token):
+        return tuple(_bigrams(token))
+    if token[-1] in "+#" or "." in token or "+" in token:
+        return (_named(token),)
+    if token.isascii() and token.isalnum():
+        return (_simple(token),)
+    found: list[Word] = []
+    for one in _DASH.split(token):
+        parts = _between_hyphens(one)
+        if parts:
+            found.append(_hyphenated(parts) if len(parts) > 1 else _simple(parts[0]))
+    return tuple(found)
+
+
+_cached = lru_cache(maxsize=1 << 15)(_split)
+
+
+def _between_hyphens(token: str) -> list[str]:
+    """The parts of a token, each from its first letter or digit."""
+    starts = [(part, _LETTER_OR_DIGIT.search(part)) for part in _HYPHEN.split(token)]
+    return [part[found.start() :] for part, found in starts if found]
+
+
+def _plain(token: str) -> bool:
+    """Whether letters and digits of ASCII are no identifier."""
+    return (token.isalpha() and (token[1:].islower() or token.islower())) or token.isdigit()
+
+
+def _simple(token: str) -> Word:
+    """A plain word or an identifier."""
+    if token.isascii() and token.isalnum() and _plain(token):
+        whole = token.lower()
+        return Word(whole, ((whole,),), (whole,))
+    whole = _lower(token).strip("_")
+    parts = _parts(token)
+    return _word(whole, [(whole,), parts] if parts else [(whole,)], (whole, *parts))
+
+
+def _named(token: str) -> Word:
+    """The name of a language or a program that ends in ``++`` or ``#``, or has ``.NET``."""
+    whole = _lower(token)
+    stem, dot, _ = whole.rpartition(".net")
+    if dot:
+        parts = (stem, ".net") if stem else ()
+        return _word(whole, [(whole,), parts] if parts else [(whole,)], (whole, *parts))
+    name, _, version = whole.partition("++")
+    if version:  # C++17
+        return _word(whole, [(whole,)], (whole, f"{name}++", version))
+    if whole == "c++" or whole.endswith("#"):
+        return _word(whole, [(whole,)], (whole,))
+    return _word(whole, [(whole,)], (whole, name))
+
+
+def _hyphenated(parts: list[str]) -> Word:
+    """The parts, each as it would be alone, and the parts joined."""
+    words = [_simple(part) for part in parts]
+    lowered = tuple(word.text for word in words)
+    terms = tuple(term for word in words for term in word.terms)
+    text, joined = "-".join(lowered), "".join(lowered)
+    if joined.isdecimal():  # 10-20 is not 1020
+        return _word(text, [lowered], terms)
+    return _word(text, [(joined,), lowered], terms, joined=joined)
+
+
+def _word(
+    text: str, forms: list[tuple[str, ...]], terms: tuple[str, ...], *, joined: str = ""
+) -> Word:
+    variants: list[tuple[int, str]] = []
     if not text.isascii():
-        text = unicodedata.normalize("NFKC", text)
-    terms: list[str] = []
-    for word in _WORD.findall(text):
-        if word.isascii() and (
-            (word.islower() and (word.isalpha() or not _COMPOUND.search(word))) or word.isdigit()
-        ):
-            terms.append(word)
-            continue
-        if not word.isascii() and _HAS_UNSPACED.search(word):
-            terms.extend(_bigrams(word))
-            continue
-        whole = word.casefold().strip("_")
-        if not whole:
-            continue
-        terms.append(whole)
-        if _COMPOUND.search(word):
-            parts = _PARTS.findall(word)
-            if len(parts) > 1:
-                terms.extend(part.casefold() for part in parts)
-    return terms
+        forms = [*forms, *(tuple(map(fold_accents, form)) for form in forms)]
+        folded = [(at, fold_accents(term)) for at, term in enumerate(terms)]
+        variants = [(at, term) for at, term in folded if term != terms[at]]
+    if joined:
+        variants += [(-1, term) for term in dict.fromkeys((joined, fold_accents(joined)))]
+    return Word(text, tuple(dict.fromkeys(forms)), terms, tuple(variants))
 
 
-def _bigrams(word: str) -> list[str]:
-    """Pairs of neighbouring characters of an unspaced script; other runs stay words."""
-    terms: list[str] = []
-    for run in _UNSPACED_RUN.findall(word):
-        if not _HAS_UNSPACED.match(run):
-            terms.append(run.casefold().strip("_"))
-        elif len(run) == 1:
-            terms.append(run)
+def _parts(token: str) -> tuple[str, ...]:
+    """The parts of an identifier; none of a plain word."""
+    shape = token if token.isascii() else _shape(token)
+    if not _COMPOUND.search(shape):
+        return ()
+    parts = tuple(_lower(token[slice(*found.span())]) for found in _PARTS.finditer(shape))
+    return parts if len(parts) > 1 else ()
+
+
+def _shape(token: str) -> str:
+    """A small letter, a capital, a digit or a line for each character; a mark is as what it marks."""
+    kinds: list[str] = []
+    for char in token:
+        if char == "_" or char.isalnum():
+            kinds.append("_" if char == "_" else "0" if char.isdigit() else "aA"[char.isupper()])
         else:
-            terms.extend(run[i : i + 2] for i in range(len(run) - 1))
-    return [term for term in terms if term]
+            kinds.append(kinds[-1] if kinds else "a")
+    return "".join(kinds)
+
+
+def _lower(text: str) -> str:
+    folded = text.casefold()
+    return folded if folded.isascii() else unicodedata.normalize("NFKC", folded)
+
+
+def _bigrams(token: str) -> list[Word]:
+    """Pairs of neighbouring characters, each with its marks; runs of other scripts stay words."""
+    marks = mark_class() if has_marks(token) else ""
+    found: list[Word] = []
+    for run in _UNSPACED_RUN.findall(token):
+        if not _HAS_UNSPACED.match(run):
+            found.extend(map(_simple, _between_hyphens(run)))
+            continue
+        characters = _characters(marks).findall(run) if marks else run
+        if len(characters) == 1:
+            found.append(_pair(run))
+        else:
+            found.extend(_pair(first + second) for first, second in pairwise(characters))
+    return found
+
+
+@cache
+def _characters(marks: str) -> re.Pattern[str]:
+    return re.compile(f"[^{marks}][{marks}]*|[{marks}]+")
+
+
+def _pair(pair: str) -> Word:
+    return Word(pair, ((pair,),), (pair,))
+
+
+def spellings(text: str) -> list[str]:
+    """The words of ``text`` as they are spelt, in lower case, and identifiers, file names and the like.
+
+    ``docs/log-levels.md`` gives itself, ``log-levels.md``, ``docs``, ``log``, ``levels`` and ``md``.
+    """
+    text = clean(text).casefold()
+    found = _SPELT.findall(text)
+    for token in _IDENTIFIER.findall(text):
+        found.append(token)
+        found += _SLASH.split(token) if "/" in token else ()
+    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from tokenizers import Tokenizer
@@ -9,6 +10,15 @@ from tokenizers import Tokenizer
 from ragloom import MissingDependencyError, ModelError
 from ragloom_onnx.counter import encodable
 from ragloom_onnx.files import EXTRA_HUB, VOCABULARIES, ModelFiles, first_line
+
+_MOSTLY = (
+    0.7  # XQuAD's questions: Latin at most 0.6, Greek, Russian, Arabic, Hindi and Thai at least 0.7
+)
+# Letters that are neither Latin nor ideographs.
+_SPELT = re.compile(
+    "[^\u0000-\u024f\u1e00-\u1eff\u2c60-\u2c7f\ua720-\ua7ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    "\U00020000-\U0003ffff]"
+)
 
 
 def load_tokenizer(files: ModelFiles) -> Tokenizer:
@@ -76,10 +86,25 @@ def encode(
 
 
 def is_unknown(tokenizer: Tokenizer, text: str) -> bool:
-    """Whether a text has tokens, and each of them is the one for what the vocabulary lacks."""
+    """Whether the vocabulary has no words of a text: no token, or letters one by one.
+
+    A model that reads a script letter by letter was trained on next to none of it. Latin letters and
+    ideographs do not count: languages write codes in the ones, and words of one character in the others.
+    """
     unknown = tokenizer.token_to_id(getattr(tokenizer.model, "unk_token", None) or "<unk>")
-    ids = tokenizer.encode(encodable(text), add_special_tokens=False).ids
-    return unknown is not None and set(ids) == {unknown}
+    readable = encodable(text)
+    encoding = tokenizer.encode(readable, add_special_tokens=False)
+    if unknown is not None and set(encoding.ids) == {unknown}:
+        return True
+    if readable.isascii():
+        return False
+    words = letters = 0
+    for token, (start, end) in zip(encoding.ids, encoding.offsets, strict=True):
+        found = [char for char in readable[start:end] if char.isalpha()]
+        words += bool(found)
+        spelt = len(found) == 1 and _SPELT.match(found[0])
+        letters += bool(found) and bool(token == unknown or spelt)
+    return letters > _MOSTLY * words
 
 
 def encode_pairs(

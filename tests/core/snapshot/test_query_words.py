@@ -1,0 +1,48 @@
+import pytest
+
+from ragloom.snapshot.lexical import LexicalIndex
+from ragloom.snapshot.lexical_writer import LexicalDocument, update_lexical
+from ragloom.snapshot.words import weighted_terms
+
+
+@pytest.fixture
+def make_index(tmp_path):
+    def make(*texts):
+        directory = tmp_path / "lexical"
+        documents = [LexicalDocument(n, f"{n}.md", text, "") for n, text in enumerate(texts)]
+        update_lexical(directory, previous=None, removed=[], added=documents)
+        return LexicalIndex(directory)
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("Logging", [("logging", (("log",),), 1, False)]),
+        ("the log", [("the", (("the",),), 1, True), ("log", (("log",),), 1, False)]),
+        ("latency_ms", [("latency_ms", (("latency_m",), ("latenc", "ms")), 1, False)]),
+        ("log, LOG and log", [("log", (("log",),), 3, False), ("and", (("and",),), 1, True)]),
+        ("中文合", [("中文", (("中文",),), 1, False), ("文合", (("文合",),), 1, False)]),
+        ("...", []),
+    ],
+)
+def test_the_words_of_a_query(make_index, query, expected):
+    words = make_index("Some English text.").query_words(query)
+    assert expected == [(word.text, word.forms, word.count, word.stop) for word in words]
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("the logs of a log", {"log": 2.0}),
+        ("to be or not to be", {"not": 1.0}),
+        ("the", {"the": 1.0}),
+        ("is_valid", {"is_valid": 1.0, "valid": 1.0}),
+        ("log logging", {"log": 2.0}),
+        ("", {}),
+    ],
+)
+def test_the_terms_that_bm25_searches(make_index, query, expected):
+    index = make_index("Some English text.")
+    assert expected == weighted_terms(index.query_words(query)) == index.query_terms(query)
