@@ -11,6 +11,7 @@
     ├── StoreError               a store refused or failed
     │   ├── StoreLockedError     another process holds it
     │   └── StoreDamagedError    it does not open; the next index run rebuilds it
+    │       └── StoreOutdatedError   an older ragloom wrote it; the next index run rebuilds it, too
     └── NotIndexedError          nothing has been indexed yet
 
 A message is one line: what went wrong, where (file, key, plugin), and what to do about it.
@@ -67,6 +68,10 @@ class StoreLockedError(StoreError):
 
 class StoreDamagedError(StoreError):
     """A store or a snapshot does not open; an index run rebuilds each from the other."""
+
+
+class StoreOutdatedError(StoreDamagedError):
+    """An older ragloom wrote a snapshot; an index run rebuilds it from the store without embedding."""
 
 
 class NotIndexedError(RagloomError):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ragloom.errors import NotIndexedError, StoreDamagedError
+from ragloom.errors import NotIndexedError, StoreDamagedError, StoreOutdatedError
 from ragloom.indexing.embedding import embedding_key
 from ragloom.indexing.journal import Journal
 from ragloom.indexing.lock import space_lock
@@ -53,7 +53,8 @@ class Recovery:
         """The generation that answers, compared with its checksums; None where there is none.
 
         Raises:
-            StoreDamagedError: It is not whole, or it is gone.
+            StoreDamagedError: It is not whole, or it is gone, or an older ragloom wrote it.
+            StoreError: A newer ragloom wrote it.
         """
         directory = self._answering()
         if directory is None:
@@ -65,8 +66,9 @@ class Recovery:
     def whole(self, *, timeout: float) -> Snapshot | None:
         """The generation that a run starts from; None where everything is to be read from the files.
 
-        A damaged pointer is written again. A damaged generation is quarantined; like one that is gone it is
-        rebuilt from the store, or where the store holds nothing of it, the one before it takes its place.
+        A damaged pointer is written again. A damaged generation is quarantined; like one that is gone, or
+        of an older format, it is rebuilt from the store, or where the store holds nothing of it, the one
+        before it takes its place.
         """
         with suppress(StoreDamagedError):
             snapshot = self.opened()
@@ -161,6 +163,9 @@ class Recovery:
         for directory in all_generations(self._directory):
             try:
                 snapshot = _checked(directory)
+            except StoreOutdatedError:
+                quarantine(directory, "outdated")
+                continue
             except StoreDamagedError as error:
                 self._quarantine(directory, error)
                 continue
@@ -179,7 +184,10 @@ class Recovery:
         return None
 
     def _quarantine(self, directory: Path | None, error: StoreDamagedError) -> None:
-        """Quarantine a damaged generation, if it is there."""
+        """Quarantine a damaged generation, if it is there; one of an older format may stay."""
+        if isinstance(error, StoreOutdatedError):
+            _LOG.info("%s: rebuilding the index: an older ragloom wrote it", self._name)
+            return
         kept = ""
         if directory is not None and directory.is_dir():
             kept = f"; quarantined as {quarantine(directory)}"

@@ -1,4 +1,4 @@
-"""BM25 over chunks: a tantivy index of three fields, keyed by each chunk's serial number.
+"""BM25 over chunks or files: a tantivy index of four fields, keyed by serial numbers.
 
 tantivy scores with k1 = 1.2 and b = 0.75 (Robertson and Zaragoza, "The Probabilistic Relevance
 Framework: BM25 and Beyond", 2009). Text arrives analysed (:mod:`ragloom.snapshot.analyzer`); here
@@ -8,121 +8,60 @@ it is only stemmed.
 from __future__ import annotations
 
 import os
-import shutil
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from math import log
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
 import tantivy
 
-from ragloom.snapshot.analyzer import STOP_WORDS, analyze
+from ragloom.snapshot.analyzer import Word, terms_of, words
+from ragloom.snapshot.languages import (
+    ENGLISH,
+    LANGUAGES,
+    query_language,
+    stemmer,
+    stop_words,
+)
+from ragloom.snapshot.words import QueryWord, weighted_terms
 
-_ANALYZER = "ragloom_stem"
-_WRITER_BYTES = 15_000_000  # tantivy's minimum for one thread, which is ample for documentation
 _LONGEST_TERM = 200  # characters; longer "words" are encoded data, and tantivy refuses 64 KiB
 
-FIELD_WEIGHTS: Mapping[str, float] = {"body": 1.0, "heading": 0.15, "path": 0.15}
-"""How much a term counts by where it stands; see ``benchmarks/README.md`` for the measurement."""
-_LONGEST_QUERY = 1024  # terms; a query may be a whole page, and need not be a whole book
+FIELD_WEIGHTS: Mapping[str, float] = {"body": 1.0, "heading": 0.15, "path": 0.4, "variants": 0.15}
+"""How much a term counts by where it stands; see ``benchmarks/README.md`` for the measurement.
+
+``variants`` holds words without their accents or hyphens, of all three texts: beside the body, they change
+neither its length nor how rare its words are.
+"""
+FOLDED, JOINED = 0.3, 0.25
+"""How much a query word counts without its accents (the rest with them), and joined beside its parts."""
+VOCABULARY = "word"
+_NOTHING: Mapping[str, float] = MappingProxyType({})
+_AT_ONCE = 20  # terms whose presence is summed into one float32, which is exact up to 2^24
+_LONGEST_QUERY = 1024  # words; a query may be a whole page, and need not be a whole book
 
 
-class LexicalDocument(NamedTuple):
-    """What is indexed of a chunk."""
-
-    serial: int
-    uri: str
-    body: str
-    heading: str
-
-
-def _schema() -> tantivy.Schema:
-    builder = tantivy.SchemaBuilder()
-    builder.add_unsigned_field("serial", stored=False, indexed=True, fast=True)
-    for name in FIELD_WEIGHTS:
-        builder.add_text_field(name, stored=False, tokenizer_name=_ANALYZER, index_option="freq")
-    return builder.build()
+def stemmed(text: str, language: str) -> tuple[list[str], list[str]]:
+    """The terms of ``text`` as they stand in the index, and their variants."""
+    terms, variants = terms_of(text)
+    stem = stemmer(language).analyze
+    stems = stem(" ".join(terms))
+    folded = stem(" ".join(term for _, term in variants)) if variants else []
+    # A variant that has the stem of its term is not a second word.
+    others = [
+        term for term, (at, _) in zip(folded, variants, strict=True) if at < 0 or stems[at] != term
+    ]
+    return _short(stems), _short(others)
 
 
-def _stemmer() -> tantivy.TextAnalyzer:
-    return (
-        tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace())
-        .filter(tantivy.Filter.stemmer("english"))
-        .build()
-    )
-
-
-def _terms_text(text: str) -> str:
-    return " ".join(term for term in analyze(text) if len(term) <= _LONGEST_TERM)
-
-
-@contextmanager
-def _disk_errors() -> Iterator[None]:
-    """A full disk as what it is: tantivy has one exception for everything."""
-    try:
-        yield
-    except ValueError as error:
-        if "IO error" in str(error):
-            raise OSError(f"the lexical index cannot be written: {error}") from error
-        raise
-
-
-@_disk_errors()
-def update_lexical(
-    directory: Path,
-    *,
-    previous: Path | None,
-    removed: Iterable[int],
-    added: Iterable[LexicalDocument],
-) -> None:
-    """Make the index in ``directory`` from the one in ``previous``, which stays as it is.
-
-    tantivy writes each segment file once, so the old files are linked, not copied; the few that it
-    rewrites (``meta.json``, ``.managed.json``) are replaced by renaming.
-
-    Raises:
-        OSError: It cannot be written; the disk may be full.
-    """
-    directory.mkdir(parents=True)
-    if previous is None:
-        index = tantivy.Index(_schema(), path=str(directory))
-    else:
-        for entry in sorted(previous.iterdir()):
-            if entry.suffix == ".lock":
-                continue
-            target = directory / entry.name
-            if entry.suffix == ".json":
-                shutil.copyfile(entry, target)
-            else:
-                _link_or_copy(entry, target)
-        index = tantivy.Index.open(str(directory))
-    index.register_tokenizer(_ANALYZER, _stemmer())
-    writer = index.writer(heap_size=_WRITER_BYTES, num_threads=1)
-    for serial in removed:
-        writer.delete_documents_by_query(tantivy.Query.term_query(index.schema, "serial", serial))
-    for document in added:
-        row = tantivy.Document()
-        row.add_unsigned("serial", document.serial)
-        row.add_text("body", _terms_text(document.body))
-        row.add_text("heading", _terms_text(document.heading))
-        row.add_text("path", _terms_text(document.uri))
-        writer.add_document(row)
-    writer.commit()
-    writer.wait_merging_threads()
-    for lock in directory.glob(".tantivy-*.lock"):
-        lock.unlink()
-
-
-def _link_or_copy(source: Path, target: Path) -> None:
-    try:
-        os.link(source, target)
-    except OSError:  # a file system without hard links
-        shutil.copyfile(source, target)
+def _short(terms: list[str]) -> list[str]:
+    return [term for term in terms if len(term) <= _LONGEST_TERM]
 
 
 @contextmanager
@@ -139,42 +78,178 @@ def _lockable(directory: Path) -> Iterator[Path]:
 
 
 class LexicalIndex:
-    """The read side: opened once, searched many times."""
+    """The read side: opened once, searched many times.
+
+    Attributes:
+        languages: Of the documents; English where there are none.
+        removed: How many documents are removed and not yet merged away: BM25 still counts them.
+    """
 
     def __init__(self, directory: Path) -> None:
-        self._stemmer = _stemmer()
         with _lockable(directory) as place:
             self._index = tantivy.Index.open(str(place))
-            self._index.register_tokenizer(_ANALYZER, self._stemmer)
             self._searcher = self._index.searcher()
         self._schema = self._index.schema
+        written = sum(self._searcher.doc_freq("language", language) for language in LANGUAGES)
+        self.removed = written - len(self)
+        self.languages = tuple(filter(self._holds, LANGUAGES)) or (ENGLISH,)
+
+    def __len__(self) -> int:
+        """Documents in the index."""
+        return int(self._searcher.num_docs)
+
+    def _holds(self, language: str) -> bool:
+        return bool(self._frequency("language", language))
+
+    def _frequency(self, field: str, term: str) -> int:
+        """How many documents hold a term in a field."""
+        count = self._searcher.doc_freq(field, term)
+        if not count or not self.removed:
+            return count
+        return self._count(tantivy.Query.term_query(self._schema, field, term, "basic"))
+
+    def _count(self, query: tantivy.Query) -> int:
+        return int(self._searcher.search(query, 1, count=True).count or 0)  # type: ignore[attr-defined]
 
     def stems(self, text: str) -> list[str]:
-        """The terms of ``text`` as they stand in the index."""
-        return self._stemmer.analyze(_terms_text(text))
+        """The terms of ``text`` as they stand in the index, were it in any of its languages."""
+        first, *others = (stemmed(text, language) for language in self.languages)
+        if not others:
+            return [*first[0], *first[1]]
+        stems = zip(first[0], *(terms for terms, _ in others), strict=False)
+        variants = {term for _, found in (first, *others) for term in found}
+        return [*chain.from_iterable(map(dict.fromkeys, stems)), *sorted(variants)]
+
+    def query_words(self, query: str) -> Sequence[QueryWord]:
+        """The words of a query in their order, each once."""
+        counts = Counter(words(query)[:_LONGEST_QUERY])
+        texts = [word.text for word in counts]
+        terms = list(set(chain(texts, *(word.all_terms() for word in counts))))
+        stops = stop_words(terms, query_language(texts, self.languages))
+        stems = [
+            dict(zip(terms, stemmer(language).analyze(" ".join(terms)), strict=True))
+            for language in self.languages
+        ]
+        return [_query_word(word, count, stops, stems) for word, count in counts.items()]
 
     def query_terms(self, query: str) -> Mapping[str, float]:
         """The stems that a query asks for and how often; stop words only if nothing else."""
-        terms = analyze(query)
-        content = [term for term in terms if term not in STOP_WORDS] or terms
-        counts = Counter(self._stemmer.analyze(" ".join(content[:_LONGEST_QUERY])))
-        return {term: float(count) for term, count in counts.items()}
+        return weighted_terms(self.query_words(query))
 
     def inverse_document_frequency(self, term: str) -> float:
-        """``ln(1 + (N - n + 0.5) / (n + 0.5))``, as BM25 weighs a term; n counts bodies."""
-        total = self._searcher.num_docs
-        count = min(self._searcher.doc_freq("body", term), total)
-        return log(1 + (total - count + 0.5) / (count + 0.5))
+        """:meth:`rarity` of how many bodies, or variants, hold a term."""
+        return self.rarity(max(self._frequency(name, term) for name in ("body", "variants")))
+
+    def rarity(self, frequency: int) -> float:
+        """``ln(1 + (N - n + 0.5) / (n + 0.5))``, as BM25 weighs a term that n of N documents hold."""
+        return log(1 + (len(self) - frequency + 0.5) / (frequency + 0.5))
+
+    def frequency(self, word: QueryWord) -> int:
+        """How many documents hold a word, in the body, the headings or the path."""
+        if all(len(form) == 1 for form in word.forms):
+            return max(
+                self._frequency(field, term) for (term,) in word.forms for field in FIELD_WEIGHTS
+            )
+        return self._count(self._holding(word))
+
+    def spelling_frequency(self, spelling: str) -> int:
+        """How many documents have a word spelt so."""
+        return self._frequency(VOCABULARY, spelling)
+
+    def held(
+        self, words: Sequence[QueryWord], serials: npt.NDArray[np.uint64]
+    ) -> npt.NDArray[np.bool_]:
+        """``(n, w)`` bool: which of the documents hold which of the words, in any field."""
+        terms = dict.fromkeys(term for word in words for form in word.forms for term in form)
+        has = self._having([(field, term) for term in terms for field in FIELD_WEIGHTS], serials)
+        nothing = np.zeros(len(serials), np.bool_)
+        for term in terms:
+            of_fields = [has.get((field, term), nothing) for field in FIELD_WEIGHTS]
+            has["", term] = np.logical_or.reduce(of_fields)
+        found = np.zeros((len(serials), len(words)), np.bool_)
+        for number, word in enumerate(words):
+            for form in word.forms:
+                found[:, number] |= np.logical_and.reduce([has["", term] for term in form])
+        return found
+
+    def spelt(
+        self, wanted: Sequence[str], serials: npt.NDArray[np.uint64]
+    ) -> npt.NDArray[np.bool_]:
+        """``(n, w)`` bool: which of the documents have which of the words spelt so."""
+        has = self._having([(VOCABULARY, word) for word in wanted], serials)
+        nothing = np.zeros(len(serials), np.bool_)
+        columns = [has.get((VOCABULARY, word), nothing) for word in wanted]
+        return np.column_stack(columns) if columns else np.zeros((len(serials), 0), np.bool_)
+
+    def _having(
+        self, wanted: Sequence[tuple[str, str]], serials: npt.NDArray[np.uint64]
+    ) -> dict[tuple[str, str], npt.NDArray[np.bool_]]:
+        """``(n,)`` bool for each field and term that is in the index: which of the documents have it.
+
+        Each term adds a power of two to a document's score, so that one search tells of many.
+        """
+        found: dict[tuple[str, str], npt.NDArray[np.bool_]] = {}
+        known = [(field, term) for field, term in wanted if self._searcher.doc_freq(field, term)]
+        order = np.argsort(serials)
+        # A set query would walk through the serial numbers of all documents.
+        among = tantivy.Query.boolean_query(
+            [(tantivy.Occur.Should, self._term("serial", serial)) for serial in serials.tolist()]
+        )
+        for start in range(0, len(known), _AT_ONCE):
+            some = known[start : start + _AT_ONCE]
+            clauses = [(tantivy.Occur.Must, tantivy.Query.const_score_query(among, 0.0))]
+            clauses += [
+                (
+                    tantivy.Occur.Should,
+                    tantivy.Query.const_score_query(self._term(field, term), float(1 << bit)),
+                )
+                for bit, (field, term) in enumerate(some)
+            ]
+            at, scores = self._found(tantivy.Query.boolean_query(clauses), len(serials))
+            sums = np.zeros(len(serials), np.int64)
+            sums[order[np.searchsorted(serials[order], at)]] = scores
+            found |= {one: (sums >> bit & 1).astype(np.bool_) for bit, one in enumerate(some)}
+        return found
+
+    def _term(self, field: str, value: str | int) -> tantivy.Query:
+        return tantivy.Query.term_query(self._schema, field, value, "basic")
+
+    def _holding(self, word: QueryWord) -> tantivy.Query:
+        """What documents match that hold every term of one of a word's forms."""
+
+        def either(queries: Sequence[tantivy.Query], occur: tantivy.Occur) -> tantivy.Query:
+            return tantivy.Query.boolean_query([(occur, query) for query in queries])
+
+        def term(name: str) -> tantivy.Query:
+            return either([self._term(at, name) for at in FIELD_WEIGHTS], tantivy.Occur.Should)
+
+        forms = [
+            either([term(name) for name in form], tantivy.Occur.Must) for form in word.forms if form
+        ]
+        return either(forms, tantivy.Occur.Should)
+
+    def vocabulary(self, prefix: str) -> Sequence[tuple[str, int]]:
+        """The words that begin with ``prefix``, in lower case, and how many documents have each.
+
+        Of documents that are removed, too: :meth:`spelling_frequency` does not count those.
+        """
+        return self._searcher.terms_with_prefix(VOCABULARY, prefix)
 
     def search(
-        self, terms: Mapping[str, float], *, limit: int, among: npt.NDArray[np.uint64] | None = None
+        self,
+        terms: Mapping[str, float],
+        *,
+        limit: int,
+        among: npt.NDArray[np.uint64] | None = None,
+        spelt: Mapping[str, float] = _NOTHING,
     ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.float32]]:
-        """Serial numbers and BM25 scores of the best ``limit`` chunks for weighted stems, best first.
+        """Serial numbers and BM25 scores of the best ``limit`` documents for weighted stems, best first.
 
-        With ``among``, only of the chunks with these serial numbers.
+        With ``among``, only of the documents with these serial numbers; those that have a word spelt as
+        in ``spelt`` score more, by the weight that it has there.
         """
         empty = np.empty(0, np.uint64), np.empty(0, np.float32)
-        if not terms or limit < 1 or self._searcher.num_docs == 0:
+        if not terms or limit < 1 or len(self) == 0:
             return empty
         clauses = [
             (
@@ -183,8 +258,18 @@ class LexicalIndex:
             )
             for term, weight in terms.items()
             for field, at in FIELD_WEIGHTS.items()
-            if at > 0
+            if self._searcher.doc_freq(field, term)
         ]
+        clauses += [
+            (
+                tantivy.Occur.Should,
+                _boosted(self._term(VOCABULARY, word), weight),
+            )
+            for word, weight in spelt.items()
+            if self._searcher.doc_freq(VOCABULARY, word)
+        ]
+        if not clauses:
+            return empty
         query = tantivy.Query.boolean_query(clauses)
         if among is not None:
             if not len(among):
@@ -196,14 +281,61 @@ class LexicalIndex:
                     (tantivy.Occur.Must, tantivy.Query.const_score_query(allowed, 0.0)),
                 ]
             )
-        found = self._searcher.search(query, limit, count=False).hits
+        return self._found(query, limit)
+
+    def _found(
+        self, query: tantivy.Query, limit: int
+    ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.float32]]:
+        """Serial numbers and scores of the best ``limit`` documents, best first."""
+        found = self._searcher.search(query, limit, count=False).hits if limit else []
         if not found:
-            return empty
+            return np.empty(0, np.uint64), np.empty(0, np.float32)
         serials = self._searcher.fast_field_values("serial", [address for _, address in found])
         return (
             np.asarray(serials, np.uint64).reshape(-1),
             np.asarray([score for score, _ in found], np.float32),
         )
+
+
+def _query_word(
+    word: Word, count: int, stops: frozenset[str], stems: Sequence[Mapping[str, str]]
+) -> QueryWord:
+    """A word by the stems of its terms in each language."""
+    if len(word.terms) == 1 and not word.variants:
+        alternatives = dict.fromkeys(stem[word.terms[0]] for stem in stems)
+        return QueryWord(
+            text=word.text,
+            forms=tuple((term,) for term in alternatives),
+            weights=tuple((term, 1.0) for term in alternatives),
+            count=count,
+            stop=word.text in stops,
+        )
+    forms: dict[tuple[str, ...], None] = {}
+    weights: dict[str, float] = {}
+    content = [at for at, term in enumerate(word.terms) if term not in stops]
+    variant_of = dict(word.variants)
+    for stem in stems:
+        forms |= dict.fromkeys(tuple(stem[term] for term in form) for form in word.forms)
+        counted: dict[str, float] = {}
+        for at in content or range(len(word.terms)):
+            term = stem[word.terms[at]]
+            folded = stem[variant_of.get(at, word.terms[at])]
+            counted[term] = counted.get(term, 0.0) + (1.0 if folded == term else 1.0 - FOLDED)
+            if folded != term:
+                counted[folded] = counted.get(folded, 0.0) + FOLDED
+        for at, joined in word.variants:
+            if at < 0:
+                counted[stem[joined]] = counted.get(stem[joined], 0.0) + JOINED
+        # A chunk has the stems of one language: alternatives do not add up.
+        for term, weight in counted.items():
+            weights[term] = max(weights.get(term, 0.0), weight)
+    return QueryWord(
+        text=word.text,
+        forms=tuple(forms),
+        weights=tuple(weights.items()),
+        count=count,
+        stop=word.text in stops,
+    )
 
 
 def _boosted(query: tantivy.Query, weight: float) -> tantivy.Query:

@@ -19,7 +19,7 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
-from ragloom.errors import NotIndexedError, StoreDamagedError
+from ragloom.errors import NotIndexedError, StoreDamagedError, StoreError, StoreOutdatedError
 from ragloom.protocols import Embeddings
 from ragloom.snapshot.columns import Columns
 from ragloom.snapshot.lexical import LexicalIndex
@@ -27,12 +27,17 @@ from ragloom.snapshot.manifest import SEEN_NAME, FileEntry, read_files, write_se
 from ragloom.text.parsing import parse_json
 from ragloom.types import Chunk, Lines, Span
 
-FORMAT = 1
+FORMAT = 3  # 3: words of every script, the languages of the documents, and an index of whole files
+LEXICAL, FILE_LEXICAL = "lexical", "lexical-files"  # of chunks, and of whole files
 _ATTEMPTS = 5
 _GENERATION = re.compile(r"gen-([0-9]+)")
 _MAPPED = frozenset({"chunks.jsonl", "vectors.npy"})  # too large to be read whole at every opening
 _READ_AT_ONCE = 1 << 20  # bytes
 _HEADER = (SyntaxError, TokenError)  # of numpy's, which are read as Python
+_REBUILD = (
+    ": index again with 'ragloom index', or the command of the plugin whose space it is, "
+    "to rebuild it"
+)
 _UNREADABLE = (OSError, EOFError, BadZipFile, ValueError, TypeError, LookupError, *_HEADER)
 
 
@@ -74,7 +79,9 @@ class Snapshot:
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         with self._named_damage():
-            self.meta: Meta = _read_meta(directory)
+            read = _read_meta(directory)
+            _check_format(directory, read["format"])
+            self.meta = Meta(**read)
             self._compare(self.meta.checksums.keys() - _MAPPED)
             self.vectors: Embeddings = np.load(directory / "vectors.npy", mmap_mode="r")
             self._offsets = np.load(directory / "chunks.npy", mmap_mode="r")
@@ -96,7 +103,8 @@ class Snapshot:
             self._seen = b""
             with suppress(FileNotFoundError):
                 self._seen = (directory / SEEN_NAME).read_bytes()
-            self.lexical: LexicalIndex = LexicalIndex(directory / "lexical")
+            self.lexical: LexicalIndex = LexicalIndex(directory / LEXICAL)
+            self.file_lexical: LexicalIndex = LexicalIndex(directory / FILE_LEXICAL)
 
     @classmethod
     def open_current(cls, space_directory: Path) -> Snapshot:
@@ -104,7 +112,8 @@ class Snapshot:
 
         Raises:
             NotIndexedError: There is none yet.
-            StoreDamagedError: None opens.
+            StoreDamagedError: None opens; a StoreOutdatedError where an older ragloom wrote it.
+            StoreError: A newer ragloom wrote it.
         """
         found = generations(space_directory)
         for attempt in range(_ATTEMPTS):
@@ -184,6 +193,14 @@ class Snapshot:
     def contents(self) -> str:
         """Names its chunks and their embeddings: the same wherever they are the same."""
         return contents(self.ids, self.keys)
+
+    @cached_property
+    def first_rows(self) -> npt.NDArray[np.intp]:
+        """``(f,)``: the first row of each file; 0 for a file without any."""
+        rows = np.zeros(len(self.uris), np.intp)
+        numbers, first = np.unique(self.file_of_row, return_index=True)
+        rows[numbers] = first
+        return rows
 
     @cached_property
     def row_of_id(self) -> Mapping[str, int]:
@@ -269,7 +286,7 @@ def all_generations(space_directory: Path) -> Sequence[Path]:
 def last_meta(space_directory: Path) -> Meta | None:
     """What the newest generation says of itself, damaged or not; None where that cannot be read."""
     try:
-        return _read_meta(_numbered(space_directory)[0])
+        return Meta(**_read_meta(_numbered(space_directory)[0]))
     except _UNREADABLE:
         return None
 
@@ -299,12 +316,25 @@ def _learnt(entry: FileEntry, files: Mapping[str, FileEntry]) -> bool:
     return seen.changed_ns != 0 and seen != files[entry.uri].fingerprint
 
 
-def _read_meta(directory: Path) -> Meta:
-    return Meta(**cast("dict[str, Any]", parse_json((directory / "meta.json").read_bytes())))
+def _read_meta(directory: Path) -> dict[str, Any]:
+    return cast("dict[str, Any]", parse_json((directory / "meta.json").read_bytes()))
+
+
+def _check_format(directory: Path, found: object) -> None:
+    """Of another format nothing else can be taken for known."""
+    if not isinstance(found, int) or found < 1:
+        raise ValueError(f"{found!r} is no format")
+    if found > FORMAT:
+        raise StoreError(
+            f"{directory}: a newer ragloom wrote it (format {found}, this one reads {FORMAT}): "
+            "upgrade ragloom"
+        )
+    if found < FORMAT:
+        message = (
+            f"{directory}: an older ragloom wrote it (format {found}, this one reads {FORMAT})"
+        )
+        raise StoreOutdatedError(message + _REBUILD)
 
 
 def _damaged(path: Path, why: object) -> StoreDamagedError:
-    return StoreDamagedError(
-        f"{path} is damaged ({' '.join(str(why).split())}): index again with 'ragloom index', or "
-        "the command of the plugin whose space it is, to rebuild it"
-    )
+    return StoreDamagedError(f"{path} is damaged ({' '.join(str(why).split())}){_REBUILD}")

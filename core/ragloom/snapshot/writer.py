@@ -8,6 +8,7 @@ import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,10 +16,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ragloom.protocols import Embeddings
-from ragloom.snapshot.lexical import LexicalDocument, update_lexical
+from ragloom.snapshot.languages import language_of
+from ragloom.snapshot.lexical import LexicalIndex
+from ragloom.snapshot.lexical_writer import LexicalDocument, update_lexical
 from ragloom.snapshot.manifest import FileEntry, write_files
 from ragloom.snapshot.reader import (
+    FILE_LEXICAL,
     FORMAT,
+    LEXICAL,
     Meta,
     Snapshot,
     checksum,
@@ -29,6 +34,9 @@ from ragloom.snapshot.reader import (
 from ragloom.types import Chunk
 
 _COPY_ROWS = 4096
+_MOST_REMOVED = 0.05  # of the documents of a lexical index, before it is written whole
+_SAMPLED_CHUNKS = 8  # of a file, by which its language is told
+_WRITTEN_WHOLE = 500  # chunks whose lexical indexes take some tenths of a second
 _KEPT_GENERATIONS = 2  # the one that answers and the one before it, which readers may still open
 
 
@@ -100,10 +108,12 @@ def publish(
     keys = np.empty(len(order), "S32")
     file_of_row = np.empty(len(order), np.int32)
     offsets = np.zeros(len(order) + 1, np.uint64)
+    uris: list[str] = []
     with (building / "chunks.jsonl").open("wb") as lines:
         for number, item in enumerate(order):
             line, ids[number], keys[number], uri = _entry(previous, item)
             file_of_row[number] = file_numbers[uri]
+            uris.append(uri)
             offsets[number + 1] = lines.tell() + len(line)
             lines.write(line)
     np.save(building / "chunks.npy", offsets)
@@ -116,7 +126,7 @@ def publish(
     )
     _write_vectors(building / "vectors.npy", previous, order, dimension)
     write_files(building / "files.json", files.values())
-    _write_lexical(building / "lexical", previous, kept, order)
+    _write_lexical(building, previous, kept, order, uris)
     meta = Meta(
         format=FORMAT,
         generation=generation,
@@ -199,23 +209,101 @@ def _write_vectors(
 
 
 def _write_lexical(
-    directory: Path,
+    building: Path,
     previous: Snapshot | None,
     kept: npt.NDArray[np.bool_],
     order: Sequence[_Item],
+    uris: Sequence[str],
 ) -> None:
-    def added() -> Iterator[LexicalDocument]:
-        for item in order:
-            if item.row is not None:
-                chunk = item.row.chunk
-                yield LexicalDocument(item.serial, chunk.uri, chunk.text, heading_text(chunk))
+    """Index the chunks that changed, and as one document each file that any of them is of.
 
-    update_lexical(
-        directory,
-        previous=None if previous is None else previous.directory / "lexical",
-        removed=[] if previous is None else [int(value) for value in previous.serials[~kept]],
-        added=added(),
+    A file is indexed by the lowest serial number of its chunks.
+
+    Args:
+        building: The generation's folder.
+        previous: The generation before it.
+        kept: ``(n,)``: rows of ``previous`` that stay as they are.
+        order: The rows to write.
+        uris: The file of each.
+    """
+    touched = {uri for item, uri in zip(order, uris, strict=True) if item.row is not None}
+    removed, removed_files = [], []
+    if previous is not None:
+        removed = previous.serials[~kept].tolist()
+        touched |= {previous.uris[number] for number in np.unique(previous.file_of_row[~kept])}
+        first = zip(*np.unique(previous.file_of_row, return_index=True), strict=True)
+        removed_files = [
+            int(previous.serials[row]) for number, row in first if previous.uris[number] in touched
+        ]
+    rebuilt = previous is None or (
+        _worn(previous.lexical, len(removed), small=_WRITTEN_WHOLE)
+        or _worn(previous.file_lexical, len(removed_files))
     )
+    items: dict[str, list[_Item]] = {}
+    for item, uri in zip(order, uris, strict=True):
+        if rebuilt or uri in touched:
+            items.setdefault(uri, []).append(item)
+
+    def chunks_of(uri: str) -> Sequence[Chunk]:
+        return sorted((_chunk(previous, item) for item in items[uri]), key=_ordinal)
+
+    @cache
+    def language(uri: str) -> str:
+        chunks = chunks_of(uri)
+        return language_of([chunk.text for chunk in chunks[:: -(-len(chunks) // _SAMPLED_CHUNKS)]])
+
+    def chunks() -> Iterator[LexicalDocument]:
+        for item in order:
+            if rebuilt or item.row is not None:
+                chunk = _chunk(previous, item)
+                heading = heading_text(chunk)
+                yield LexicalDocument(
+                    item.serial, chunk.uri, chunk.text, heading, language(chunk.uri)
+                )
+
+    def files() -> Iterator[LexicalDocument]:
+        for uri, of_file in items.items():
+            own = chunks_of(uri)
+            headings = " ".join(dict.fromkeys(map(heading_text, own)))
+            body = "\n".join(chunk.text for chunk in own)
+            yield LexicalDocument(of_file[0].serial, uri, body, headings, language(uri))
+
+    old = None if rebuilt or previous is None else previous.directory
+    update_lexical(
+        building / LEXICAL,
+        previous=old and old / LEXICAL,
+        removed=removed if old else (),
+        added=chunks(),
+    )
+    update_lexical(
+        building / FILE_LEXICAL,
+        previous=old and old / FILE_LEXICAL,
+        removed=removed_files if old else (),
+        added=files(),
+        vocabulary=True,
+    )
+
+
+def _worn(index: LexicalIndex, removed: int, *, small: int = 0) -> bool:
+    """Whether an index is better written whole than without some of its documents.
+
+    tantivy counts what is removed in how rare a word is and how long a text is, until it is merged away.
+    """
+    gone = index.removed + removed
+    written = len(index) + index.removed
+    return gone > 0 and (written <= small or gone > _MOST_REMOVED * written)
+
+
+def _ordinal(chunk: Chunk) -> int:
+    return chunk.ordinal
+
+
+def _chunk(previous: Snapshot | None, item: _Item) -> Chunk:
+    if item.row is not None:
+        return item.row.chunk
+    if previous is None:
+        raise ValueError("a row can only be kept from a previous generation")
+    return previous.chunk(item.at)
 
 
 def heading_text(chunk: Chunk) -> str:

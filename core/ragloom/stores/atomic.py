@@ -24,9 +24,9 @@ def replace_file(path: Path, text: str) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def quarantine(path: Path) -> Path:
+def quarantine(path: Path, why: str = "damaged") -> Path:
     """Rename what is damaged to a name beside it that says so; the new path is returned."""
-    named = f"{path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}"
+    named = f"{path.name}.{why}-{time.strftime('%Y%m%d-%H%M%S')}"
     aside = path.with_name(named)
     number = 1
     while aside.exists():  # another one within the same second

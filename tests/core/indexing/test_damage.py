@@ -13,7 +13,7 @@ from ragloom import ConfigError, NotIndexedError, Space, StoreDamagedError, Stor
 from ragloom.audit import read_log
 from ragloom.indexing.lock import space_lock
 from ragloom.snapshot import current_generation
-from ragloom.snapshot.lexical import LexicalDocument, update_lexical
+from ragloom.snapshot.lexical_writer import LexicalDocument, update_lexical
 
 MakeSpace = Callable[..., Space]
 Damage = Callable[[Path], object]

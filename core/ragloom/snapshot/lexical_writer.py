@@ -1,0 +1,121 @@
+"""Write a lexical index: a tantivy index, made from the one before it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import tantivy
+
+from ragloom.snapshot.analyzer import spellings
+from ragloom.snapshot.languages import ENGLISH
+from ragloom.snapshot.lexical import FIELD_WEIGHTS, VOCABULARY, stemmed
+
+_ANALYZER = "whitespace"  # tantivy's own: the terms arrive stemmed
+_WRITER_BYTES = 15_000_000  # tantivy's minimum for one thread, which is ample for documentation
+_SPELT = range(2, 80)  # characters of a word whose spelling is kept
+_TEXTS = ("body", "heading", "path")
+
+
+class LexicalDocument(NamedTuple):
+    """What is indexed of a chunk or a file."""
+
+    serial: int
+    uri: str
+    body: str
+    heading: str
+    language: str = ENGLISH
+
+
+def _schema() -> tantivy.Schema:
+    builder = tantivy.SchemaBuilder()
+    builder.add_unsigned_field("serial", stored=False, indexed=True, fast=True)
+    for name in FIELD_WEIGHTS:
+        builder.add_text_field(name, stored=False, tokenizer_name=_ANALYZER, index_option="freq")
+    builder.add_text_field(
+        VOCABULARY, stored=False, tokenizer_name="whitespace", index_option="basic"
+    )
+    builder.add_text_field("language", stored=False, tokenizer_name="raw", index_option="basic")
+    return builder.build()
+
+
+def _spelt_words(document: LexicalDocument) -> str:
+    """The words of a document, each once, as ``LexicalIndex.vocabulary`` gives them."""
+    text = f"{document.body} {document.heading} {document.uri}"
+    return " ".join(sorted({word for word in spellings(text) if len(word) in _SPELT}))
+
+
+@contextmanager
+def _disk_errors() -> Iterator[None]:
+    """A full disk as what it is: tantivy has one exception for everything."""
+    try:
+        yield
+    except ValueError as error:
+        if "IO error" in str(error):
+            raise OSError(f"the lexical index cannot be written: {error}") from error
+        raise
+
+
+@_disk_errors()
+def update_lexical(
+    directory: Path,
+    *,
+    previous: Path | None,
+    removed: Iterable[int],
+    added: Iterable[LexicalDocument],
+    vocabulary: bool = False,
+) -> None:
+    """Make the index in ``directory`` from the one in ``previous``, which stays as it is.
+
+    With ``vocabulary``, it keeps how the words are spelt, too.
+
+    tantivy writes each segment file once, so the old files are linked, not copied; the few that it
+    rewrites (``meta.json``, ``.managed.json``) are replaced by renaming.
+
+    Raises:
+        OSError: It cannot be written; the disk may be full.
+    """
+    directory.mkdir(parents=True)
+    if previous is None:
+        index = tantivy.Index(_schema(), path=str(directory))
+    else:
+        for entry in sorted(previous.iterdir()):
+            if entry.suffix == ".lock":
+                continue
+            target = directory / entry.name
+            if entry.suffix == ".json":
+                shutil.copyfile(entry, target)
+            else:
+                _link_or_copy(entry, target)
+        index = tantivy.Index.open(str(directory))
+    writer = index.writer(heap_size=_WRITER_BYTES, num_threads=1)
+    for serial in removed:
+        writer.delete_documents_by_query(tantivy.Query.term_query(index.schema, "serial", serial))
+    for document in added:
+        row = tantivy.Document()
+        row.add_unsigned("serial", document.serial)
+        variants: list[str] = []
+        for name, text in zip(_TEXTS, (document.body, document.heading, document.uri), strict=True):
+            terms, others = stemmed(text, document.language)
+            row.add_text(name, " ".join(terms))
+            variants += others
+        row.add_text("variants", " ".join(variants))
+        row.add_text("language", document.language)
+        if vocabulary:
+            row.add_text(VOCABULARY, _spelt_words(document))
+        writer.add_document(row)
+    writer.commit()
+    writer.wait_merging_threads()
+    for lock in directory.glob(".tantivy-*.lock"):
+        lock.unlink()
+
+
+def _link_or_copy(source: Path, target: Path) -> None:
+    try:
+        os.link(source, target)
+    except OSError:  # a file system without hard links
+        shutil.copyfile(source, target)
