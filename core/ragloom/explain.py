@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import islice
+from dataclasses import dataclass, replace
+from itertools import chain, islice
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +16,8 @@ from ragloom.config.spelling import counted
 from ragloom.context.packing import build_context
 from ragloom.retrieval.freshness import text_of
 from ragloom.retrieval.fusion import ranks
-from ragloom.retrieval.gate import Judged, examined
+from ragloom.retrieval.gate import Judged, farthest
+from ragloom.retrieval.nothing import below
 from ragloom.retrieval.query import Query
 from ragloom.retrieval.relevance import WordEvidence
 from ragloom.retrieval.search import Answers, judged
@@ -54,7 +55,7 @@ class Explanation:
 
     Attributes:
         query: The query.
-        words: The stems that were looked for.
+        words: The words that were looked for.
         candidates: Passages that were compared.
         min_relevance: The gate.
         hits: The head of that order.
@@ -82,19 +83,28 @@ def explain(
     max_tokens: int | None = None,
 ) -> Explanation:
     """Explain a search by a record of every verdict; see :meth:`ragloom.Space.explain`."""
+    if max_tokens is not None and query.per_file is None:
+        query = replace(query, per_file=0)  # as a context leaves it
     top_k, least, _ = query.choices(space.settings)
-    judgement = judged(query, space)
+    judgement = judged(query, space, whole=True)
     ranking = judgement.ranking
     dense, lexical = _ranks(ranking.cosine), _ranks(ranking.lexical)
     omitted: set[str] = set()
+    candidates = list(islice(judgement.candidates, farthest(judgement.examined)))
+    row = {hit.chunk.id: hit for hit in judgement.row.hits()}
+    texts = {hit.chunk.text.strip(): hit.chunk for hit in row.values()}
 
     def explained(item: Judged) -> HitExplanation:
-        hit = item.hit
+        hit = row.get(item.hit.chunk.id, item.hit)
         verdict = item.verdict if hit.chunk.id not in omitted else "budget"
+        relevance, minimum = below(hit.relevance, least)
+        same = texts.get(hit.chunk.text.strip(), hit.chunk)
         words = {
             "shown": "shown",
-            "irrelevant": f"below the minimum: relevance {hit.relevance:.2f}, minimum {least:.2f}",
-            "unexamined": f"not examined: only the best {counted(examined(top_k), 'candidate')} are",
+            "copy": f"copy of {same.uri}:{same.lines.start}",
+            "folded": "folded: other hits of its file are shown",
+            "irrelevant": f"below the minimum: relevance {relevance}, minimum {minimum}",
+            "unexamined": f"not examined: only the best {counted(judgement.examined, 'candidate')} are",
             "surplus": f"over the maximum of {counted(top_k, 'hit')}",
             "changed": "omitted: its file changed after indexing",
             "budget": f"omitted: no room in {max_tokens} tokens",
@@ -108,26 +118,28 @@ def explain(
             verdict=words[verdict],
         )
 
-    head = list(islice(judgement.candidates, min(2 * top_k, len(ranking.rows))))
+    last = max((at for at, one in enumerate(candidates, 1) if one.verdict == "shown"), default=0)
+    best = candidates[: max(2 * top_k, last)]
     if max_tokens is not None:
-        shown = [item.hit for item in head if item.verdict == "shown"]
-        omitted = _omitted(shown, components, max_tokens)
+        omitted = _omitted(list(row.values()), components, max_tokens)
     expected: list[Judged] = []
     reason = ranking.reason
     if expect is not None:
         uri = _uri(components.root, expect)
-        expected = [item for item in head if item.hit.chunk.uri == uri]
+        expected = [item for item in best if item.hit.chunk.uri == uri]
         if not expected:
-            others = (item for item in judgement.candidates if item.hit.chunk.uri == uri)
-            expected = list(islice(others, _EXPECTED_SHOWN))
+            later = chain(candidates[len(best) :], judgement.candidates)
+            expected = [
+                *islice((one for one in later if one.hit.chunk.uri == uri), _EXPECTED_SHOWN)
+            ]
         if not expected:
             reason = _absence(query, space, components, uri)
     return Explanation(
         query=query.text,
-        words=list(ranking.terms),
+        words=[word.text for word in judgement.parsed[0].words],
         candidates=len(ranking.rows),
         min_relevance=least,
-        hits=[explained(item) for item in head],
+        hits=[explained(item) for item in best],
         calibration=judgement.calibration.source,
         expected=[explained(item) for item in expected[:_EXPECTED_SHOWN]],
         reason=reason,

@@ -80,6 +80,7 @@ class Searchable(ABC):
         min_relevance: float | None = None,
         mode: Mode | None = None,
         where: Sequence[Condition | str] = (),
+        per_file: int | None = None,
     ) -> SearchResult:
         """Search the index as it is; ``index`` brings it up to date.
 
@@ -89,12 +90,13 @@ class Searchable(ABC):
             min_relevance: Hits below it, 0 to 1, are not shown.
             mode: ``hybrid``, ``rrf``, ``dense`` or ``lexical``.
             where: Conditions that every hit passes, such as ``"path under docs"``.
+            per_file: Maximum number of hits of one file; 0 for no maximum.
 
         Raises:
             ConfigError: A value is unknown or out of range.
             NotIndexedError: Nothing is indexed yet, or with another model.
         """
-        asked = _query(query, top_k, min_relevance, mode, where)
+        asked = _query(query, top_k, min_relevance, mode, where, per_file)
         started = time.perf_counter()
         result = self.answer(asked)
         self._tell(result, started)
@@ -116,6 +118,8 @@ class Searchable(ABC):
     ) -> Context:
         """Search the index as it is, and pack the hits into a budget.
 
+        Of one file all hits are packed, unless a :class:`ragloom.Query` says how many.
+
         Args:
             query: As for :meth:`search`, like the arguments that are not described here.
             max_tokens: Maximum number of tokens of the context's text, counted by ``counter``.
@@ -134,6 +138,8 @@ class Searchable(ABC):
             NotIndexedError: Nothing is indexed yet, or with another model.
         """
         asked = _query(query, top_k, min_relevance, mode, where)
+        if asked.per_file is None:
+            asked = replace(asked, per_file=0)
         started = time.perf_counter()
         members = self.members
         limit = self._limit(asked)
@@ -153,12 +159,18 @@ class Searchable(ABC):
             limit=limit,
             reason=result.reason,
         )
+        packed = replace(packed, closest=result.closest, searched_for=result.searched_for)
         self._tell(result, started, packed, provider)
         return packed
 
     def _limit(self, query: Query) -> int:
         usual = max(member.settings.top_k for member in self.members)
         return usual if query.top_k is None else query.top_k
+
+    def _per_file(self, query: Query) -> int:
+        """That of the most generous space, as it is with the number of hits."""
+        most = [query.most_per_file(member.settings) for member in self.members]
+        return max(most) if all(most) else 0
 
     def _tell(
         self,
@@ -198,12 +210,20 @@ def _query(
     min_relevance: float | None,
     mode: Mode | None,
     where: Sequence[Condition | str],
+    per_file: int | None = None,
 ) -> Query:
     if isinstance(query, str):
-        return Query(query, top_k=top_k, min_relevance=min_relevance, mode=mode, where=where)
-    if (top_k, min_relevance, mode, where) != (None, None, None, ()):
+        return Query(
+            query,
+            top_k=top_k,
+            min_relevance=min_relevance,
+            mode=mode,
+            where=where,
+            per_file=per_file,
+        )
+    if (top_k, min_relevance, mode, where, per_file) != (None, None, None, (), None):
         raise ConfigError(
-            "a Query says everything: give top_k, min_relevance, mode and where in it"
+            "a Query says everything: give top_k, min_relevance, mode, where and per_file in it"
         )
     return query
 

@@ -41,6 +41,13 @@ class Lines(NamedTuple):
     end: int
 
 
+class Location(NamedTuple):
+    """Lines of a file, which ``uri`` names."""
+
+    uri: str
+    lines: Lines
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
     """A file that may be indexed.
@@ -186,9 +193,12 @@ class Hit:
         chunk: What was found.
         score: The number that orders the hits of this query; meaningful only among them. A fused
             score is 0 to 1; that of a reranked hit is 1 to 2.
-        relevance: 0 to 1, absolute: the calibrated chance that the chunk answers the query.
+        relevance: 0 to 1, on an absolute scale that is the same for every query; no probability.
         cosine: Similarity of the embeddings, -1 to 1; None where no embedding was compared.
         lexical: The BM25 score, 0 or more; None where no words were compared.
+        copies: Where else the same text stands, best first; it is shown once.
+        more_in_file: Lines of further chunks of the file that pass the gate, best first; the last of
+            the file's hits has them.
     """
 
     chunk: Chunk
@@ -196,6 +206,8 @@ class Hit:
     relevance: float
     cosine: float | None = None
     lexical: float | None = None
+    copies: tuple[Location, ...] = ()
+    more_in_file: tuple[Lines, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,6 +221,7 @@ class SearchResult:
         reason: Why ``hits`` is empty or shorter than asked for; empty when nothing needs saying.
         generation: The snapshot that answered, 0 for none.
         closest: The most relevant candidate where none is relevant enough.
+        searched_for: The query with the spelling of its words corrected; empty where none was.
     """
 
     query: str
@@ -217,6 +230,7 @@ class SearchResult:
     reason: str = ""
     generation: int = 0
     closest: Hit | None = None
+    searched_for: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -252,6 +266,8 @@ class Context:
         hits: What was found and considered, best first.
         omitted: Hits that did not fit.
         reason: Why ``text`` is empty; empty otherwise.
+        closest: As in :class:`SearchResult`, like ``searched_for``.
+        searched_for: The query with the spelling of its words corrected; empty where none was.
     """
 
     text: str = ""
@@ -261,6 +277,8 @@ class Context:
     hits: tuple[Hit, ...] = ()
     omitted: tuple[Hit, ...] = ()
     reason: str = ""
+    closest: Hit | None = None
+    searched_for: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -268,21 +286,27 @@ class Calibration:
     """Turns an embedder's raw cosine and the words that a passage shares with a query into a relevance.
 
     ``relevance = 1 / (1 + exp(-(bias + cosine_weight * cosine + coverage_weight * coverage +
-    matched_weight * ln(1 + matched))))``: a logistic regression (Platt, "Probabilistic Outputs for
-    Support Vector Machines", 1999) that tells passages that answer a query from the best that a corpus
-    of another subject has to offer.
+    words_weight * ln(1 + words) + unknown_weight * unknown + agreement_weight * agreement)))``: a logistic
+    regression (Platt, "Probabilistic Outputs for Support Vector Machines", 1999) that tells passages that
+    answer a query from the best that an index has for queries which it does not answer.
 
     Attributes:
         bias: The constant term.
         cosine_weight: Weight of the raw cosine.
         coverage_weight: Weight of the coverage: the inverse document frequencies of the query's words
             found in the passage over those of all of the query's words, 0 to 1.
-        matched_weight: Weight of how many different words of the query the passage holds.
         source: What it was fitted on.
+        words_weight: Weight of how many words the query has, stop words aside.
+        unknown_weight: Weight of the share, as in the coverage, of the query's words that no document
+            of the index holds.
+        agreement_weight: Weight of the agreement: 1 for the chunks of a file that has both the nearest
+            chunk and the best by words, and several among the best candidates; 0 for others.
     """
 
     bias: float
     cosine_weight: float
     coverage_weight: float
-    matched_weight: float
     source: str
+    words_weight: float = 0.0
+    unknown_weight: float = 0.0
+    agreement_weight: float = 0.0

@@ -54,6 +54,7 @@ def is_pattern(text: str) -> bool:
 
 
 _Count = Annotated[int, Legal("a whole number from 1", lambda number: number >= 1)]
+_Limit = Annotated[int, Legal("a whole number from 0", lambda number: number >= 0)]
 _Share = Annotated[float, Legal("a number from 0 to 1", lambda number: 0 <= number <= 1)]
 _Patterns = Annotated[
     tuple[str, ...],
@@ -93,6 +94,7 @@ class SpaceSettings:
             ``dense`` (by meaning) or ``lexical`` (by words).
         top_k: Maximum number of hits.
         min_relevance: What is less relevant (0 to 1) is not shown.
+        per_file: Maximum number of hits of one file in a row of results; 0 for no maximum.
     """
 
     sources: tuple[str, ...] = (".",)
@@ -109,6 +111,7 @@ class SpaceSettings:
     mode: Mode = "hybrid"
     top_k: _Count = 5
     min_relevance: _Share = 0.3
+    per_file: _Limit = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

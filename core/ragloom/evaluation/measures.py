@@ -167,9 +167,9 @@ def evaluate(
         latency.append((time.perf_counter() - started) * 1000)
         right = collection.judgments[query_id]
         ungated = space.answer(Query(text, mode=mode, min_relevance=0.0, top_k=_ANSWER_DEPTH))
-        if any(_document(collection, hit.chunk.uri) in right for hit in ungated.hits):
+        if right.keys() & _shown(collection, ungated):
             answerable += 1
-            kept += any(_document(collection, hit.chunk.uri) in right for hit in gated.hits)
+            kept += bool(right.keys() & _shown(collection, gated))
     injected = 0
     for number, text in enumerate(off_topic, len(collection.queries)):
         if progress:
@@ -195,12 +195,17 @@ def evaluate(
 
 
 def compare(first: Evaluation, second: Evaluation) -> Comparison:
-    """Compare two evaluations by nDCG@10, query by query.
+    """Compare two evaluations by nDCG@10, query by query."""
+    return compare_by_query(first.by_query, second.by_query)
+
+
+def compare_by_query(first: Mapping[str, float], second: Mapping[str, float]) -> Comparison:
+    """Compare nDCG@10 by query, over the queries that both have.
 
     Signs of the differences are flipped at random, 10,000 times, with a fixed seed.
     """
-    names = sorted(first.by_query.keys() & second.by_query.keys())
-    differences = np.array([first.by_query[name] - second.by_query[name] for name in names])
+    names = sorted(first.keys() & second.keys())
+    differences = np.array([first[name] - second[name] for name in names])
     observed = abs(differences.mean()) if len(differences) else 0.0
     random = np.random.default_rng(0)
     extreme = 0
@@ -241,6 +246,13 @@ def _documents(
         if len(best) == _DEPTH:
             break
     return list(best.items())
+
+
+def _shown(collection: Collection, result: SearchResult) -> set[str]:
+    """The documents among the hits, those of the same text included."""
+    hits = result.hits
+    copies = (copy.uri for hit in hits for copy in hit.copies)
+    return {_document(collection, uri) for uri in (*(hit.chunk.uri for hit in hits), *copies)}
 
 
 def _document(collection: Collection, uri: str) -> str:

@@ -18,12 +18,13 @@ from ragloom.text.parsing import parse_json
 from ragloom.types import Calibration, SearchResult
 
 DEFAULT_GATE = 0.3
-INJECTION_RATE = 0.0125
-"""A calibration gives the best passage of this share of off-topic queries a relevance of 0.3 or more."""
-
 CALIBRATION_NAME = "calibration.json"
+
+FEATURES = ("cosine", "agreement", "coverage", "words", "unknown")
+"""What a calibration weighs, in this order; ``words`` is ``ln(1 + words)``."""
+
 _FEWEST = 20  # queries from which a median deviation can be taken
-_RIDGE = 1e-3  # keeps the weights finite where the classes do not overlap
+_RIDGE = 0.1  # on standardised features; keeps the weights finite where the classes do not overlap
 _NEWTON_STEPS = 50
 _MAD_TO_DEVIATION = 1.4826  # of a normal distribution
 _NORMAL_QUANTILE = 2.241  # its 98.75th percentile, in standard deviations
@@ -32,37 +33,58 @@ _NORMAL_QUANTILE = 2.241  # its 98.75th percentile, in standard deviations
 def fit_to_pairs(
     features: npt.NDArray[np.float64],
     answers: npt.NDArray[np.bool_],
-    off_topic_best: Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]],
+    weights: npt.NDArray[np.float64],
     *,
+    used: Sequence[str] = FEATURES,
     source: str,
 ) -> Calibration:
-    """Fit a logistic regression by Newton's method, then move its bias to the injection rate.
+    """Fit a logistic regression with a ridge to pairs of a query and a passage, by Newton's method.
 
-    Both classes weigh the same, whatever their sizes.
+    Both classes weigh the same, whatever their sizes: a relevance of 0.5 is where they meet.
 
     Args:
-        features: ``(n, 3)``: cosine, coverage and ``ln(1 + matched)`` of a query and a passage.
+        features: ``(n, 5)``: :data:`FEATURES`, as :class:`ragloom.Calibration` has them.
         answers: ``(n,)``: whether the passage answers the query.
-        off_topic_best: Given the four weights, the best logit of every off-topic query.
+        weights: ``(n,)``: how much a pair counts in its class.
+        used: The features that count; the others weigh nothing.
         source: Where the pairs come from.
     """
-    design = np.column_stack([np.ones(len(features)), features])
-    share = answers.mean()
-    weights = np.where(answers, 0.5 / share, 0.5 / (1 - share))
+    columns = [FEATURES.index(name) for name in used]
+    weights = np.where(answers, weights * weights[~answers].sum() / weights[answers].sum(), weights)
+    chosen = features[:, columns]
+    middle = np.average(chosen, axis=0, weights=weights)
+    spread = np.sqrt(np.average((chosen - middle) ** 2, axis=0, weights=weights)) + 1e-9
+    design = np.column_stack([np.ones(len(chosen)), (chosen - middle) / spread])
+    ridge = np.diag([0.0, *[_RIDGE] * len(columns)])
     fitted = np.zeros(design.shape[1])
     for _ in range(_NEWTON_STEPS):
         chance = 1 / (1 + np.exp(-design @ fitted))
-        gradient = design.T @ (weights * (chance - answers)) + _RIDGE * fitted
+        gradient = design.T @ (weights * (chance - answers)) + ridge @ fitted
         curvature = (design * (weights * chance * (1 - chance))[:, None]).T @ design
-        fitted -= np.linalg.solve(curvature + _RIDGE * np.eye(len(fitted)), gradient)
-    threshold = float(np.quantile(off_topic_best(fitted), 1 - INJECTION_RATE))
+        fitted -= np.linalg.solve(curvature + ridge, gradient)
+    slopes = fitted[1:] / spread
+    by_name = dict(zip(used, slopes.tolist(), strict=True))
     return Calibration(
-        bias=float(fitted[0]) - threshold + _logit(DEFAULT_GATE),
-        cosine_weight=float(fitted[1]),
-        coverage_weight=float(fitted[2]),
-        matched_weight=float(fitted[3]),
+        bias=float(fitted[0] - slopes @ middle),
         source=source,
+        **{f"{name}_weight": by_name.get(name, 0.0) for name in FEATURES},
     )
+
+
+def logits(calibration: Calibration, features: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """``(...,)``: what relevance is the logistic function of, for features ``(..., 5)``."""
+    weights = [getattr(calibration, f"{name}_weight") for name in FEATURES]
+    found: npt.NDArray[np.float64] = calibration.bias + features @ np.array(weights)
+    return found
+
+
+def with_gate_at(calibration: Calibration, logit: float, slope: float = 1.0) -> Calibration:
+    """``calibration`` with its logits scaled, and moved so that what had this one has relevance 0.3."""
+    weights = {
+        f"{name}_weight": slope * getattr(calibration, f"{name}_weight") for name in FEATURES
+    }
+    bias = slope * (calibration.bias - logit) + _logit(DEFAULT_GATE)
+    return replace(calibration, bias=bias, **weights)
 
 
 def fit_to_corpus(
@@ -96,7 +118,7 @@ def fit_to_corpus(
     middle = float(np.median(logits))
     deviation = _MAD_TO_DEVIATION * float(np.median(np.abs(logits - middle)))
     threshold = middle + _NORMAL_QUANTILE * deviation
-    return replace(known, bias=known.bias - threshold + _logit(DEFAULT_GATE), source=source)
+    return replace(with_gate_at(known, threshold), source=source)
 
 
 def write_calibration(directory: Path, embedder: str, calibration: Calibration) -> None:

@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
 from ragloom.types import Mode
 
-DENSE_WEIGHT = 0.55
+DENSE_WEIGHT = 0.6
 """Of the convex combination; measured in ``benchmarks/README.md``."""
 
 _RANK_OFFSET = 60  # as its authors found it
 
 
 def fuse(
-    cosine: npt.NDArray[np.float32], lexical: npt.NDArray[np.float32], mode: Mode
-) -> npt.NDArray[np.float64]:
-    """``(n,)`` float64, 0 to 1: what orders the candidates.
+    cosine: Sequence[npt.NDArray[np.float32]],
+    lexical: Sequence[npt.NDArray[np.float32]],
+    mode: Mode,
+) -> Sequence[npt.NDArray[np.float64]]:
+    """What orders the candidates of one or more indexes: float64, 0 to 1, on a scale common to all.
 
     Args:
-        cosine: ``(n,)``; NaN where no embedding was compared.
+        cosine: ``(n,)`` for each index; NaN where no embedding was compared.
         lexical: ``(n,)`` BM25; NaN where the chunk shares no word with the query.
         mode: ``rrf`` for reciprocal ranks; a convex combination otherwise.
     """
-    return _reciprocal_ranks(cosine, lexical) if mode == "rrf" else _combined(cosine, lexical)
+    fused = _reciprocal_ranks if mode == "rrf" else _combined
+    ends = np.cumsum([len(one) for one in cosine])[:-1]
+    return np.split(fused(np.concatenate(cosine), np.concatenate(lexical)), ends)
 
 
 def _combined(
@@ -65,5 +71,7 @@ def ranks(scores: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
 
 def _scaled(scores: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
     filled = np.nan_to_num(scores.astype(np.float64), nan=0.0)
+    if not len(filled):
+        return filled
     low, high = filled.min(), filled.max()
     return (filled - low) / (high - low) if high > low else np.ones(len(filled))

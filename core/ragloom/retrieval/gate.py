@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from ragloom.retrieval.ranking import CANDIDATES
 from ragloom.retrieval.relevance import WordEvidence
+from ragloom.retrieval.rows import Place, Row
 from ragloom.types import Hit
 
-Verdict: TypeAlias = Literal["shown", "irrelevant", "surplus", "unexamined", "changed"]
+Verdict: TypeAlias = Place | Literal["irrelevant", "unexamined", "changed"]
+
+
+_NAMED = ("copy", "folded")  # by another hit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,8 +25,9 @@ class Judged:
         hit: The candidate, at the place where its file has it now.
         evidence: The words that it shares with the query.
         rank: Its place in the order, from 1.
-        verdict: ``shown``; ``irrelevant``, below the minimum; ``surplus``, behind as many hits as were
-            requested; ``unexamined``, too far behind; ``changed``, its file no longer says it.
+        verdict: ``shown``; ``copy``, of a text that is shown; ``folded``, named by a hit of its file;
+            ``irrelevant``, below the minimum; ``surplus``, behind as many hits as were requested;
+            ``unexamined``, too far behind; ``changed``, its file no longer says it.
     """
 
     hit: Hit
@@ -31,33 +36,73 @@ class Judged:
     verdict: Verdict
 
 
-def examined(top_k: int) -> int:
-    """How many candidates, from the best on, are examined for ``top_k`` relevant ones."""
-    return min(max(50, 4 * top_k), 2 * CANDIDATES)
+def examined(top_k: int, *, alone: bool = False) -> int:
+    """How many candidates, from the best on, are examined for ``top_k`` relevant ones.
+
+    Those that others name do not count while there is room for more hits. More are examined where words
+    are searched ``alone``: those that hold all of them may stand far behind.
+    """
+    return min(max(200 if alone else 50, 4 * top_k), 2 * CANDIDATES)
+
+
+def farthest(last: int) -> int:
+    """The last candidate that may be examined for ``last``, however many of them others name."""
+    return 4 * last
 
 
 def judge(
-    candidates: Iterable[tuple[Hit, WordEvidence]],
+    count: int,
     *,
-    top_k: int,
+    row: Row,
+    last: int,
+    relevance: Callable[[int], float],
+    read: Callable[[int], tuple[Hit, WordEvidence]],
     min_relevance: float,
     follow: Callable[[Hit], Hit | None],
+    whole: bool = False,
 ) -> Iterator[Judged]:
-    """Judge candidates in their order, lazily.
+    """Judge candidates in their order, lazily, and put what is shown or named into ``row``.
 
-    ``follow`` gives a hit as its file stands now, None where the file no longer says it.
+    What is folded is not compared with its file: where that has changed, the hits that are shown of it
+    name no other lines.
+
+    Args:
+        count: How many candidates there are.
+        row: Empty.
+        last: How many are examined; once there are as many hits as were requested, a part of them.
+        relevance: Gives the relevance of the candidate at a place, from 0.
+        read: Makes a hit of it.
+        min_relevance: The gate.
+        follow: Gives a hit as its file stands now: itself where the file is unchanged, None where it no
+            longer says it.
+        whole: Give a verdict on every candidate. Otherwise end with the last that is examined, and
+            neither read nor give those that are not shown or named, which saves most of the time.
     """
-    shown = 0
-    for rank, (hit, evidence) in enumerate(candidates, 1):
-        verdict: Verdict = "shown"
-        if hit.relevance < min_relevance:
-            verdict = "irrelevant"
-        elif rank > examined(top_k):
+    changed: set[str] = set()
+    named = 0
+    for at in range(count):
+        most = min(last, examined(row.top_k)) if row.full else last
+        late = at >= min(most + named, farthest(last))
+        if not whole and late:
+            return
+        relevant = relevance(at) >= min_relevance
+        if not whole and not relevant:
+            continue
+        hit, evidence = read(at)
+        chunk = hit.chunk
+        verdict: Verdict = row.place(chunk) if relevant else "irrelevant"
+        named += verdict in _NAMED and not row.full
+        if relevant and late:
             verdict = "unexamined"
-        elif shown >= top_k:
-            verdict = "surplus"
-        elif (now := follow(hit)) is None:
-            verdict = "changed"
-        else:
-            hit, shown = now, shown + 1  # noqa: PLW2901 - the same hit, where it stands now
-        yield Judged(hit=hit, evidence=evidence, rank=rank, verdict=verdict)
+        elif verdict == "folded" and chunk.uri not in changed:
+            row.add(hit)
+        elif verdict in ("shown", "copy"):
+            now = follow(hit)
+            if now is not hit:
+                changed.add(chunk.uri)
+            if now is None:
+                verdict = "changed"
+            else:
+                hit = now
+                row.add(hit)
+        yield Judged(hit=hit, evidence=evidence, rank=at + 1, verdict=verdict)

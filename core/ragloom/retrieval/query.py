@@ -26,6 +26,8 @@ class Query:
         min_relevance: Hits below it, 0 to 1, are not shown.
         mode: ``hybrid``, ``rrf``, ``dense`` or ``lexical``.
         where: Conditions that every hit passes; strings are parsed as those of the command line.
+        per_file: Maximum number of hits of one file, whose last one names the lines of the others; 0 for no
+            maximum, which is what a context leaves it at.
 
     Raises:
         ConfigError: A value has the wrong type, is unknown or out of range.
@@ -37,6 +39,7 @@ class Query:
     min_relevance: float | None = None
     mode: Mode | None = None
     where: Sequence[Condition | str] = ()
+    per_file: int | None = None
 
     def __post_init__(self) -> None:
         """Check every value, and parse the conditions."""
@@ -46,8 +49,9 @@ class Query:
             self.text.encode()
         except UnicodeEncodeError as error:
             raise ConfigError("query holds half of a character (a lone surrogate)") from error
-        if self.top_k is not None and (not _is(self.top_k, int) or self.top_k < 0):
-            raise ConfigError(f"top_k: expected a whole number from 0, found {self.top_k!r}")
+        for name, count in (("top_k", self.top_k), ("per_file", self.per_file)):
+            if count is not None and (not _is(count, int) or count < 0):
+                raise ConfigError(f"{name}: expected a whole number from 0, found {count!r}")
         least = self.min_relevance
         if least is not None and (not _is(least, int | float) or not 0 <= least <= 1):
             raise ConfigError(f"min_relevance: expected a number from 0 to 1, found {least!r}")
@@ -73,6 +77,10 @@ class Query:
             settings.min_relevance if self.min_relevance is None else self.min_relevance,
             settings.mode if self.mode is None else self.mode,
         )
+
+    def most_per_file(self, settings: SpaceSettings) -> int:
+        """``per_file``, from ``settings`` where it is None."""
+        return settings.per_file if self.per_file is None else self.per_file
 
 
 def _is(value: object, kind: type | UnionType) -> bool:

@@ -1,37 +1,65 @@
 """Whether a passage answers, as a number from 0 to 1 that means the same for every embedder.
 
-What a relevance promises: the fit (``benchmarks/quality/fit_calibration.py``) sets the scale so that the
-best passage that a corpus has for a query on another subject reaches 0.3 in about 1 of 80 such queries;
-the higher the number, the fewer. Figures are in ``benchmarks/README.md``. A fused score promises nothing of
-the kind: the best of nothing has rank one, too.
+Two things speak for a passage. The curve weighs its cosine, the words that it shares with the query,
+and whether the nearest chunk and the best by words are both of its file
+(``benchmarks/quality/fit_calibration.py`` fits it). And what stands in it letter for letter is evidence
+by itself. The fused score promises nothing of the kind: the best of nothing has rank one, too. Figures
+are in ``benchmarks/README.md``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from math import exp, log1p
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
+from ragloom.retrieval.parsed_query import CORRECTED_WEIGHT, ParsedQuery
+from ragloom.retrieval.ranking import Candidates
+from ragloom.snapshot import Snapshot
 from ragloom.types import Calibration
 
 DEFAULT_CALIBRATION = Calibration(
-    bias=-16.79,
-    cosine_weight=23.09,
-    coverage_weight=8.29,
-    matched_weight=1.52,
+    bias=-20.10,
+    cosine_weight=14.91,
+    coverage_weight=6.01,
+    words_weight=5.35,
+    unknown_weight=-7.51,
+    agreement_weight=4.96,
     source="the default curve, fitted on all-MiniLM-L6-v2: this embedder ships none of its own; "
     "'ragloom calibrate' fits one to your documents",
 )
 """For embedders without a calibration of their own; the numbers are the bundled model's."""
 
 LEXICAL_CALIBRATION = Calibration(
-    bias=-13.02,
+    bias=-24.48,
     cosine_weight=0.0,
-    coverage_weight=10.81,
-    matched_weight=3.16,
+    coverage_weight=13.50,
+    words_weight=8.39,
+    unknown_weight=-7.86,
     source="fitted without cosines on the collections named in benchmarks/README.md",
 )
 """For searches by words alone."""
+
+FOREIGN_BONUS = 4.4
+"""Added to the logit of a query that is not English: the curve is fitted on English, and neither models nor
+stop words weigh other languages as it expects. Measured in ``benchmarks/README.md``."""
+
+COMMONEST = 1.0
+"""The least inverse document frequency that a word counts with, though most passages hold it."""
+
+LITERAL_RELEVANCE = 0.75
+"""At least this has a passage that holds every word of the query, where that is no coincidence."""
+
+_COINCIDENCE = 0.25  # the share of the chunks that hold words together by chance
+_RARE = 0.01  # the share of the chunks that hold a rare identifier
+_SMALL = 100  # chunks
+_NEAR = 0.35  # cosine of a passage that holds every word of a sentence and is about it
+_AHEAD = 0.2  # of the best other file's fused score
+_HEAD, _OF_HEAD = 5, 3  # candidates, and how many of them a file has that stands out
+_FEW = 3  # chunks that hold a word that is rare in an index of any size
 
 
 class WordEvidence(NamedTuple):
@@ -47,24 +75,148 @@ class WordEvidence(NamedTuple):
     matched: int
 
 
-def word_evidence(
-    weights: Mapping[str, float], stems: Callable[[str], Sequence[str]], passage: str
-) -> WordEvidence:
-    """Compare a query, as its stems and their inverse document frequencies, with a passage."""
-    total = sum(weights.values())
-    if total <= 0:
-        return WordEvidence(0.0, 0)
-    present = set(stems(passage))
-    found = [term for term in weights if term in present]
-    return WordEvidence(sum(weights[term] for term in found) / total, len(found))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """What speaks for each of n candidates.
+
+    Attributes:
+        coverage: ``(n,)``, as in :class:`WordEvidence`, like ``matched``.
+        matched: ``(n,)`` int.
+        relevance: ``(n,)``, 0 to 1.
+    """
+
+    coverage: npt.NDArray[np.float64]
+    matched: npt.NDArray[np.intp]
+    relevance: npt.NDArray[np.float64]
 
 
-def relevance(calibration: Calibration, *, cosine: float, evidence: WordEvidence) -> float:
-    """The calibrated chance, 0 to 1; the formula is :class:`ragloom.Calibration`'s."""
+def weigh(
+    query: ParsedQuery,
+    found: Candidates,
+    rows: npt.NDArray[np.intp],
+    calibration: Calibration,
+    *,
+    cosine: npt.NDArray[np.float32] | None = None,
+    scores: npt.NDArray[np.float64] | None = None,
+) -> Evidence:
+    """Weigh what speaks for rows of a snapshot.
+
+    Args:
+        query: The query.
+        found: What the index has for it.
+        rows: ``(n,)`` the rows to weigh.
+        calibration: The curve.
+        cosine: ``(n,)`` theirs, where they are known.
+        scores: ``(n,)`` the scores of the first candidates, in their order; None for other rows.
+    """
+    snapshot = found.snapshot
+    index, words = snapshot.lexical, query.words
+    frequency = np.array([index.frequency(word) for word in words], np.int64)
+    rarity = np.array([max(index.rarity(int(count)), COMMONEST) for count in frequency])
+    credit = np.array([CORRECTED_WEIGHT if word.text in query.corrected else 1.0 for word in words])
+    total = float(rarity.sum()) or 1.0
+    held = index.held(words, snapshot.serials[rows])
+    coverage, matched = held @ (rarity * credit) / total, held.sum(axis=1)
+    if found.vector is None:
+        cosine = np.zeros(len(rows), np.float32)
+    elif cosine is None:
+        cosine = snapshot.cosines(found.vector, rows)
+    files = snapshot.file_of_row[rows]
+    agreement = files == found.agreed_file
+    if np.count_nonzero(agreement) == 1 and len(snapshot) > _SMALL:
+        agreement[:] = False  # among many chunks, some word and some vector agree on one
     logit = (
         calibration.bias
-        + calibration.cosine_weight * cosine
-        + calibration.coverage_weight * evidence.coverage
-        + calibration.matched_weight * log1p(evidence.matched)
+        + calibration.cosine_weight * cosine.astype(np.float64)
+        + calibration.coverage_weight * coverage
+        + calibration.words_weight * np.log1p(len(words))
+        + calibration.unknown_weight * float(rarity[frequency == 0].sum()) / total
+        + calibration.agreement_weight * agreement
+        + (FOREIGN_BONUS if query.foreign else 0.0)
     )
-    return 1 / (1 + exp(-logit))
+    curve = 1 / (1 + np.exp(-logit))
+    literal = _literal(query, snapshot, rows, held, frequency)
+    if words and not query.corrected:
+        literal |= (_missing(held) == 0) & (cosine >= _NEAR)
+    if scores is not None and len(words) > 1 and not query.corrected:
+        literal |= _stands_out(files, scores, held) & (files == found.best_file)
+    return Evidence(
+        coverage=coverage,
+        matched=matched,
+        relevance=np.where(literal, np.maximum(curve, LITERAL_RELEVANCE), curve),
+    )
+
+
+def best_of(weighed: Sequence[Evidence]) -> Evidence:
+    """For each candidate the evidence, of several queries, that gives it the most relevance."""
+    if len(weighed) == 1:
+        return weighed[0]
+    each = np.arange(len(weighed[0].relevance))
+    best = np.argmax([one.relevance for one in weighed], axis=0)
+    return Evidence(
+        coverage=np.array([one.coverage for one in weighed])[best, each],
+        matched=np.array([one.matched for one in weighed])[best, each],
+        relevance=np.array([one.relevance for one in weighed])[best, each],
+    )
+
+
+def _literal(
+    query: ParsedQuery,
+    snapshot: Snapshot,
+    rows: npt.NDArray[np.intp],
+    held: npt.NDArray[np.bool_],
+    frequency: npt.NDArray[np.int64],
+) -> npt.NDArray[np.bool_]:
+    """``(n,)`` bool: which rows hold what the query names, letter for letter.
+
+    All of its words, where they are no sentence but words alone, or one name, and meet by no coincidence;
+    or its identifiers, whatever one other word says of them.
+    """
+    if query.phrases:
+        return np.ones(len(held), np.bool_)
+    words = query.words
+    if not words or words[0].stop:
+        return np.zeros(len(held), np.bool_)
+    chunks = len(snapshot)
+    every = _missing(held) == 0
+    found: npt.NDArray[np.bool_] = np.full(len(held), fill_value=False)
+    if query.bare or (len(words) == 1 and words[0].text in query.names):
+        if float(np.prod(frequency / chunks)) <= _COINCIDENCE or frequency.min() <= _FEW:
+            found |= every
+        elif min(map(snapshot.file_lexical.spelling_frequency, query.spellings)) <= _FEW:
+            # Words of common stems, in a form that is rare.
+            found |= every & _spelt(query.spellings, snapshot, rows)
+    exact = np.array([word.text in query.identifiers for word in words])
+    if exact.any() and (frequency[exact] <= max(_FEW, _RARE * chunks)).all():
+        missing, missing_exact = _missing(held), _missing(held[:, exact])
+        found |= (missing_exact == 0) & (missing <= 1)
+    return found
+
+
+def _missing(held: npt.NDArray[np.bool_]) -> npt.NDArray[np.intp]:
+    missing: npt.NDArray[np.intp] = np.count_nonzero(~held, axis=1)
+    return missing
+
+
+def _stands_out(
+    files: npt.NDArray[np.int32], scores: npt.NDArray[np.float64], held: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.bool_]:
+    """``(n,)`` bool: which of the first five are of a file that has the head and all the words."""
+    first = files == files[0]
+    rest = scores[~first]
+    ahead = scores[0] - (rest.max() if len(rest) else 0.0)
+    if ahead < _AHEAD or first[:_HEAD].sum() < _OF_HEAD or not held[first].any(axis=0).all():
+        return np.full(len(files), fill_value=False)
+    near_top: npt.NDArray[np.bool_] = first & (np.arange(len(files)) < _HEAD)
+    return near_top
+
+
+def _spelt(
+    spellings: Sequence[str], snapshot: Snapshot, rows: npt.NDArray[np.intp]
+) -> npt.NDArray[np.bool_]:
+    """``(n,)`` bool: which rows are of a file that has every word spelt so."""
+    files, place = np.unique(snapshot.file_of_row[rows], return_inverse=True)
+    serials = snapshot.serials[snapshot.first_rows[files]]
+    whole = _missing(snapshot.file_lexical.spelt(spellings, serials)) == 0
+    of_row: npt.NDArray[np.bool_] = whole[place]
+    return of_row

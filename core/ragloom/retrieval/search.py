@@ -6,29 +6,37 @@ absolute number (:mod:`ragloom.retrieval.relevance`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Protocol
 
 import numpy as np
 
 from ragloom.config.settings import SpaceSettings
 from ragloom.config.spelling import counted
+from ragloom.errors import RagloomError
 from ragloom.protocols import Embedder, Reranker, SearchableStore
-from ragloom.retrieval.gate import Judged, examined, judge
+from ragloom.retrieval.gate import Judged, examined, farthest, judge
+from ragloom.retrieval.nothing import no_match
+from ragloom.retrieval.parsed_query import ParsedQuery, parse
 from ragloom.retrieval.query import Query
-from ragloom.retrieval.ranking import Ranking, rank
+from ragloom.retrieval.ranking import Candidates, Ranking, find_candidates, order
 from ragloom.retrieval.relevance import (
     DEFAULT_CALIBRATION,
     LEXICAL_CALIBRATION,
+    Evidence,
     WordEvidence,
-    relevance,
-    word_evidence,
+    best_of,
+    weigh,
 )
 from ragloom.retrieval.rerank import reranked
+from ragloom.retrieval.rows import Row
 from ragloom.snapshot import Snapshot
-from ragloom.types import Calibration, Hit, SearchResult
+from ragloom.types import Calibration, Hit, Mode, SearchResult
+
+_BLOCK = 50  # candidates that are weighed at once
+_OF_A_SENTENCE = 10  # best candidates of each sentence that are examined, too
 
 
 class Answers(Protocol):
@@ -69,110 +77,261 @@ class Judgement:
 
     Attributes:
         generation: The snapshot that answers.
+        parsed: The query and its sentences.
         ranking: In their order, reranked if a reranker is set.
         calibration: What turns evidence into relevance.
-        candidates: In the same order, judged lazily.
+        weighed: What speaks for each.
+        candidates: In the same order, judged lazily; see :func:`ragloom.retrieval.gate.judge`.
+        row: The hits, once the candidates that are examined have been judged.
+        examined: How many are.
     """
 
     generation: int
+    parsed: Sequence[ParsedQuery]
     ranking: Ranking
     calibration: Calibration
+    weighed: Weighed
     candidates: Iterator[Judged]
+    row: Row
+    examined: int
 
 
-def judged(query: Query, space: Answers, *, rerank: bool = True) -> Judgement:
-    """Rank the candidates of a query, and judge each lazily.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gathered:
+    """What one space has for a query.
+
+    Attributes:
+        space: The space.
+        parsed: The query as a whole, then its sentences where it has several.
+        found: The candidates of each.
+        mode: What orders them.
+    """
+
+    space: Answers
+    parsed: Sequence[ParsedQuery]
+    found: Sequence[Candidates]
+    mode: Mode
+
+
+def gather(query: Query, space: Answers) -> Gathered:
+    """Find the candidates of a query; raises as :func:`judged`."""
+    mode = query.choices(space.settings)[2]
+    snapshot, lexical = space.snapshot(), mode == "lexical"
+    embedder = None if lexical else space.embedder
+    native = None if lexical else space.native()
+    parsed = parse(query.text, snapshot, embedder)
+    found = [
+        find_candidates(
+            one,
+            snapshot=snapshot,
+            embedder=embedder,
+            native=native,
+            mode=mode,
+            where=query.conditions,
+        )
+        for one in parsed
+    ]
+    return Gathered(space=space, parsed=parsed, found=found, mode=mode)
+
+
+def judged(query: Query, space: Answers, *, rerank: bool = True, whole: bool = False) -> Judgement:
+    """Rank the candidates of a query, and judge each lazily, or with ``whole`` all of them.
 
     Raises:
         NotIndexedError: Nothing is indexed yet, or with another model.
         ModelError: A model does not answer.
     """
-    top_k, least, mode = query.choices(space.settings)
-    snapshot, lexical = space.snapshot(), mode == "lexical"
-    embedder = None if lexical else space.embedder
-    ranking = rank(
-        query.text,
-        snapshot=snapshot,
-        embedder=embedder,
-        native=None if lexical else space.native(),
-        mode=mode,
-        where=query.conditions,
-    )
+    gathered = gather(query, space)
+    (ranking,) = order(gathered.found[:1], gathered.mode)
+    return judge_ranking(query, gathered, ranking, rerank=rerank, whole=whole)
+
+
+def judge_ranking(
+    query: Query, gathered: Gathered, ranking: Ranking, *, rerank: bool = True, whole: bool = False
+) -> Judgement:
+    """Judge the candidates of a space in the order of ``ranking``; raises as :func:`judged`."""
+    space = gathered.space
+    top_k, least, _ = query.choices(space.settings)
+    snapshot = gathered.found[0].snapshot
     calibration = LEXICAL_CALIBRATION
-    if embedder is not None and not np.isnan(ranking.cosine).all():
-        calibration = space.calibration() or embedder.calibration or DEFAULT_CALIBRATION
+    if gathered.mode != "lexical" and not np.isnan(ranking.cosine).all():
+        calibration = space.calibration() or space.embedder.calibration or DEFAULT_CALIBRATION
+    last = examined(top_k, alone=gathered.parsed[0].bare)
+    ranking, last = _with_sentences(gathered, ranking, last)
+    weighed = Weighed(gathered, ranking, calibration, last)
     if rerank and space.reranker is not None:
-        head = islice(candidates(snapshot, ranking, calibration), space.settings.rerank_depth)
+        depth = min(space.settings.rerank_depth, len(ranking.rows))
         # What the gate keeps out need not be read: the order of the others is the same without it.
-        places = [at for at, (hit, _) in enumerate(head) if hit.relevance >= least]
+        places = [at for at in range(depth) if weighed.relevance(at) >= least]
         ranking = reranked(
             query.text, snapshot=snapshot, ranking=ranking, reranker=space.reranker, places=places
         )
-    made = candidates(snapshot, ranking, calibration)
+        weighed = Weighed(gathered, ranking, calibration, last)
+    row = Row(top_k, query.most_per_file(space.settings))
     return Judgement(
         generation=snapshot.meta.generation,
+        parsed=gathered.parsed,
         ranking=ranking,
         calibration=calibration,
-        candidates=judge(made, top_k=top_k, min_relevance=least, follow=space.follow),
+        weighed=weighed,
+        candidates=judge(
+            len(ranking.rows),
+            row=row,
+            last=last,
+            relevance=weighed.relevance,
+            read=weighed.hit,
+            min_relevance=least,
+            follow=space.follow,
+            whole=whole,
+        ),
+        row=row,
+        examined=last,
     )
 
 
 def search(query: Query, space: Answers, *, rerank: bool = True) -> SearchResult:
     """Search one space; raises as :func:`judged`."""
+    return result_of(query, space, judged(query, space, rerank=rerank))
+
+
+def search_many(
+    query: Query, spaces: Sequence[Answers]
+) -> tuple[Sequence[SearchResult], Sequence[RagloomError]]:
+    """Search several spaces, and score their hits on a common scale where they have one model.
+
+    Returns:
+        The results of those that answer, and what is wrong with the others.
+    """
+    gathered: list[Gathered] = []
+    failed: list[RagloomError] = []
+    for space in spaces:
+        try:
+            gathered.append(gather(query, space))
+        except RagloomError as error:
+            failed.append(error)
+    by_model: dict[str, list[Gathered]] = {}
+    for one in gathered:
+        by_model.setdefault(one.found[0].snapshot.meta.embedder, []).append(one)
+    rankings: dict[int, Ranking] = {}
+    for group in by_model.values():
+        ordered = order([one.found[0] for one in group], group[0].mode)
+        rankings.update((id(one), ranking) for one, ranking in zip(group, ordered, strict=True))
+    results: list[SearchResult] = []
+    for one in gathered:
+        try:
+            judgement = judge_ranking(query, one, rankings[id(one)])
+            results.append(result_of(query, one.space, judgement))
+        except RagloomError as error:
+            failed.append(error)
+    return results, failed
+
+
+def result_of(query: Query, space: Answers, judgement: Judgement) -> SearchResult:
+    """Judge the candidates, and give what is shown."""
     top_k, least, _ = query.choices(space.settings)
-    judgement = judged(query, space, rerank=rerank)
-    hits: list[Hit] = []
-    closest: Hit | None = None
-    changed = 0
-    for item in islice(judgement.candidates, examined(top_k)):
-        if len(hits) == top_k:
-            break
-        if closest is None or item.hit.relevance > closest.relevance:
-            closest = item.hit
-        if item.verdict == "shown":
-            hits.append(item.hit)
-        changed += item.verdict == "changed"
+    items = list(judgement.candidates) if top_k else []
+    hits = judgement.row.hits()
+    changed = sum(item.verdict == "changed" for item in items)
+    closest = None
+    count = min(judgement.examined, len(judgement.ranking.rows)) if top_k else 0
+    if count and not hits and not changed:
+        best = max(range(count), key=judgement.weighed.relevance)
+        closest, _ = judgement.weighed.hit(best)
+    whole = judgement.parsed[0]
     return SearchResult(
         query=query.text,
         space=space.name,
-        hits=tuple(hits),
+        hits=hits,
         reason=judgement.ranking.reason or _reason(hits, changed, closest, least),
         generation=judgement.generation,
-        closest=None if hits or changed else closest,
+        closest=closest,
+        searched_for=whole.text if whole.corrected else "",
     )
 
 
-def candidates(
-    snapshot: Snapshot, ranking: Ranking, calibration: Calibration
-) -> Iterator[tuple[Hit, WordEvidence]]:
-    """The candidates as hits and the words they share with the query, lazily."""
-    index = snapshot.lexical
-    weights = {term: index.inverse_document_frequency(term) for term in ranking.terms}
-    for at, row in enumerate(ranking.rows):
-        chunk = snapshot.chunk(int(row))
+def _with_sentences(gathered: Gathered, ranking: Ranking, count: int) -> tuple[Ranking, int]:
+    """``ranking`` with the best candidates of each sentence behind its first ``count``, and how many.
+
+    Those that the query as a whole has not among its candidates are not added.
+    """
+    best: list[int] = []
+    for found in gathered.found[1:]:
+        (own,) = order([found], gathered.mode)
+        best += own.rows[:_OF_A_SENTENCE].tolist()
+    late = np.flatnonzero(np.isin(ranking.rows[count:], best)) + count
+    if not len(late):
+        return ranking, count
+    rest = np.delete(np.arange(count, len(ranking.rows)), late - count)
+    places = np.concatenate([np.arange(count), late, rest])
+    return ranking.reordered(places), count + len(late)
+
+
+class Weighed:
+    """The candidates of a ranking, weighed by the query or the sentence of it that fits each best.
+
+    Args:
+        gathered: The query, its sentences, and their candidates.
+        ranking: The order.
+        calibration: The curve.
+        examined: How many may be asked for; most often a few of the first are.
+    """
+
+    def __init__(
+        self, gathered: Gathered, ranking: Ranking, calibration: Calibration, examined: int
+    ) -> None:
+        self._gathered = gathered
+        self._ranking = ranking
+        self._calibration = calibration
+        self._blocks: dict[int, Evidence] = {}
+        self._starts = sorted({0, _BLOCK, max(examined, _BLOCK), farthest(examined)})
+
+    def relevance(self, at: int) -> float:
+        """The relevance of the candidate at a place, from 0."""
+        evidence, own = self._evidence(at)
+        return float(evidence.relevance[own])
+
+    def hit(self, at: int) -> tuple[Hit, WordEvidence]:
+        """The candidate at a place, from 0, and the words that it shares with the query."""
+        evidence, own = self._evidence(at)
+        ranking = self._ranking
         cosine, lexical = float(ranking.cosine[at]), float(ranking.lexical[at])
-        evidence = word_evidence(weights, index.stems, f"{chunk.context}\n{chunk.text}")
         hit = Hit(
-            chunk=chunk,
+            chunk=self._gathered.found[0].snapshot.chunk(int(ranking.rows[at])),
             score=float(ranking.scores[at]),
-            relevance=relevance(
-                calibration, cosine=0.0 if np.isnan(cosine) else cosine, evidence=evidence
-            ),
+            relevance=float(evidence.relevance[own]),
             cosine=None if np.isnan(cosine) else cosine,
             lexical=None if np.isnan(lexical) else lexical,
         )
-        yield hit, evidence
+        return hit, WordEvidence(float(evidence.coverage[own]), int(evidence.matched[own]))
+
+    def _evidence(self, at: int) -> tuple[Evidence, int]:
+        number = bisect_right(self._starts, at) - 1
+        if number not in self._blocks:
+            self._blocks[number] = self._weigh(slice(*[*self._starts, None][number : number + 2]))
+        return self._blocks[number], at - self._starts[number]
+
+    def _weigh(self, block: slice) -> Evidence:
+        ranking = self._ranking
+        rows, head = ranking.rows[block], not block.start
+        pairs = zip(self._gathered.parsed, self._gathered.found, strict=True)
+        weighed = [
+            weigh(
+                parsed,
+                found,
+                rows,
+                self._calibration,
+                cosine=None if number else ranking.cosine[block],
+                scores=ranking.scores[block] if head and not number else None,
+            )
+            for number, (parsed, found) in enumerate(pairs)
+        ]
+        return best_of(weighed)
 
 
-def _reason(hits: list[Hit], changed: int, closest: Hit | None, least: float) -> str:
+def _reason(hits: Sequence[Hit], changed: int, closest: Hit | None, least: float) -> str:
     if changed:
         whose = "its file" if changed == 1 else "their files"
         return f"{counted(changed, 'hit')} omitted: {whose} changed after indexing; run 'ragloom index'"
     if hits or closest is None:
         return ""
-    chunk = closest.chunk
-    title = f' "{chunk.headings[-1]}"' if chunk.headings else ""
-    return (
-        f"no relevant match (best {closest.relevance:.2f}, minimum {least:.2f}); "
-        f"closest: {chunk.uri}:{chunk.lines.start}{title}"
-    )
+    return no_match(closest, least)

@@ -1,0 +1,41 @@
+"""What is said where no hit is shown."""
+
+from __future__ import annotations
+
+from ragloom.types import Context, Hit, SearchResult
+
+
+def no_match(closest: Hit, least: float) -> str:
+    """Why nothing is shown: the best relevance, the minimum, and where the closest passage stands."""
+    chunk = closest.chunk
+    title = f' "{chunk.headings[-1]}"' if chunk.headings else ""
+    best, minimum = below(closest.relevance, least)
+    return (
+        f"no relevant match (best {best}, minimum {minimum}); "
+        f"closest: {chunk.uri}:{chunk.lines.start}{title}"
+    )
+
+
+def why_empty(
+    found: SearchResult | Context, how: str = "rephrase the query, or read {path}"
+) -> str:
+    """The reason of an empty result and, where there is a closest passage, how to see it.
+
+    Args:
+        found: What has no hits.
+        how: In the terms of whoever reads it; ``{path}`` becomes the file of the passage. By default
+            those of a model with a tool.
+    """
+    if found.closest is None:
+        return found.reason
+    return f"{found.reason}; {how.format(path=found.closest.chunk.uri)}"
+
+
+def below(relevance: float, least: float) -> tuple[str, str]:
+    """A relevance and the minimum with two decimals; where it is less, so is what is shown of it."""
+    shown, minimum = f"{relevance:.2f}", f"{least:.2f}"
+    if float(minimum) != least:
+        minimum = f"{least:g}"
+    if relevance < least <= float(shown):
+        shown = f"{float(shown) - 0.01:.2f}"
+    return shown, minimum

@@ -1,0 +1,138 @@
+"""What a query looks for: its text without courtesies, corrected, and its words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ragloom.protocols import Embedder
+from ragloom.retrieval.rewriting import queries
+from ragloom.retrieval.spelling import corrected
+from ragloom.snapshot import Snapshot
+from ragloom.snapshot.analyzer import spellings
+from ragloom.snapshot.languages import ENGLISH, query_language
+from ragloom.snapshot.words import QueryWord, weighted_terms
+
+CORRECTED_WEIGHT = 0.7
+"""Of a corrected word beside one that is found as it is typed."""
+
+_TYPED = re.compile(r"[\w.#+-]*\w[\w#+]*")
+_IDENTIFIER = re.compile(r"\w[\d_./#+-]|[\d_.#-]\w|[a-z][A-Z]")
+_CONSTANT = re.compile("[A-Z][A-Z0-9]{4,}")  # such as ECONNRESET
+_LAST_LATIN = "\u024f"
+_BESIDE_PHRASES = (
+    6  # words beside which a phrase in quotation marks is one that every hit has to hold
+)
+_PHRASE = re.compile(r"[\"“„«]([^\"“”„«»]+)[\"”“»]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParsedQuery:
+    """One text to search for.
+
+    Attributes:
+        text: Without courtesies, and with the spelling corrected.
+        words: Its words, stop words only if nothing else; none where the text is a courtesy.
+        terms: What BM25 searches, and how much each term counts.
+        corrected: The words that replace misspelt ones.
+        phrases: What stands in quotation marks, in lower case; every hit holds each of them.
+        spellings: Its words, and its identifiers, as they are typed, in lower case.
+        identifiers: Those of its words that only one thing is called, such as ``latency_ms``.
+        names: Those, and words with a capital where a sentence does not ask for one.
+        foreign: Whether it is in another language than English.
+        bare: Whether it is words alone, without anything that makes a sentence of them.
+    """
+
+    text: str
+    words: Sequence[QueryWord]
+    terms: Mapping[str, float]
+    corrected: frozenset[str] = frozenset()
+    phrases: Sequence[str] = ()
+    spellings: Sequence[str] = ()
+    identifiers: frozenset[str] = frozenset()
+    names: frozenset[str] = frozenset()
+    foreign: bool = False
+    bare: bool = False
+
+
+def parse(text: str, snapshot: Snapshot, embedder: Embedder | None) -> Sequence[ParsedQuery]:
+    """A query as a whole, then its sentences where it has several.
+
+    Args:
+        text: As typed.
+        snapshot: Whose documents are searched.
+        embedder: Its model's vocabulary tells rare words from misspelt ones; None for no model.
+    """
+    whole, sentences = queries(text)
+    if not whole:
+        terms = weighted_terms(snapshot.lexical.query_words(text))
+        return [ParsedQuery(text=text, words=(), terms=terms)]
+    phrases = [] if sentences else _phrases(text)
+
+    def known(word: str) -> bool:
+        return embedder is not None and embedder.counter.count(word) == 1
+
+    def parsed(one: str) -> ParsedQuery:
+        spelt, found = corrected(one, snapshot, known)
+        words = [
+            replace(word, weights=tuple((term, CORRECTED_WEIGHT * at) for term, at in word.weights))
+            if word.text in found
+            else word
+            for word in snapshot.lexical.query_words(spelt)
+        ]
+        content = [word for word in words if not word.stop] or words
+        terms = weighted_terms(words)
+        stops = {word.text for word in words if word.stop and word not in content}
+        return ParsedQuery(
+            text=spelt,
+            words=content,
+            terms=terms,
+            corrected=found,
+            phrases=phrases,
+            spellings=[one for one in dict.fromkeys(spellings(spelt)) if one not in stops],
+            identifiers=_identifiers(spelt),
+            names=_identifiers(spelt) | _names(spelt),
+            foreign=_is_foreign(spelt, words, snapshot.lexical.languages),
+            bare=len(content) == len(words),
+        )
+
+    return [parsed(one) for one in (whole, *sentences)]
+
+
+def _is_foreign(text: str, words: Sequence[QueryWord], languages: Sequence[str]) -> bool:
+    letters = [letter for letter in text if letter.isalpha()]
+    if sum(letter > _LAST_LATIN for letter in letters) * 2 > len(letters):
+        return True
+    return query_language([word.text for word in words], languages) != ENGLISH
+
+
+def _phrases(text: str) -> Sequence[str]:
+    """What stands in quotation marks, unless that is a quotation in prose."""
+    if len(_TYPED.findall(_PHRASE.sub("", text))) > _BESIDE_PHRASES:
+        return []
+    return [" ".join(phrase.casefold().split()) for phrase in _PHRASE.findall(text)]
+
+
+def _identifiers(text: str) -> frozenset[str]:
+    """Identifiers in lower case, a flag without its dashes; capitals are one among other words only."""
+    typed = _typed(text)
+    shouted = sum(word.isupper() for word in typed) > len(typed) / 2
+    return frozenset(
+        word.lstrip("-").casefold()
+        for word in typed
+        if _IDENTIFIER.search(word) or (not shouted and _CONSTANT.fullmatch(word))
+    )
+
+
+def _names(text: str) -> frozenset[str]:
+    """Words with a capital, in lower case; a title in capitals says nothing of its words."""
+    words = _typed(text)[1:]
+    capitals = [word for word in words if word[:1].isupper()]
+    if 2 * len(capitals) > max(len(words), 2):
+        return frozenset()
+    return frozenset(word.casefold() for word in capitals)
+
+
+def _typed(text: str) -> Sequence[str]:
+    return [word.rstrip(".-") for word in _TYPED.findall(text)]
