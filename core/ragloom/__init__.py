@@ -13,6 +13,7 @@ from ragloom.errors import (
     StoreDamagedError,
     StoreError,
     StoreLockedError,
+    StoreOutdatedError,
 )
 from ragloom.hookspecs import CommandSpec, EvaluationSpec, NoOptions, Provider, hookimpl
 from ragloom.protocols import (
@@ -45,6 +46,7 @@ from ragloom.types import (
     Hit,
     Json,
     Lines,
+    Location,
     Metadata,
     Mode,
     Piece,
@@ -90,6 +92,7 @@ __all__ = [
     "Json",
     "Lines",
     "Loader",
+    "Location",
     "Measurement",
     "Metadata",
     "MissingDependencyError",
@@ -122,6 +125,7 @@ __all__ = [
     "StoreDamagedError",
     "StoreError",
     "StoreLockedError",
+    "StoreOutdatedError",
     "TokenCounter",
     "VerifyReport",
     "Workspace",

@@ -23,10 +23,12 @@ if TYPE_CHECKING:
 __all__ = [
     "COMMON_OPTIONS",
     "SHARE",
+    "SHOW_ALL",
     "Spaces",
     "complete_spaces",
     "component_options",
     "json_option",
+    "per_file_option",
     "query_options",
     "refresh_option",
     "space_options",
@@ -108,6 +110,10 @@ class _Share(click.FloatRange):
 
 SHARE: Final = _Share(0, 1)
 """The type of an option that takes a relevance: a number from 0 to 1."""
+
+
+SHOW_ALL: Final = "show it with --min-relevance 0"
+"""How to see the closest passage where no hit is shown."""
 
 
 def json_option(command: F) -> F:
@@ -202,12 +208,23 @@ def query_options(command: F) -> F:
     def with_query(*args: object, query: str, **options: object) -> object:
         from ragloom.retrieval.query import Query
 
-        choices = {name: options.pop(name) for name in ("top_k", "min_relevance", "mode", "where")}
+        names = ("top_k", "min_relevance", "mode", "where", "per_file")
+        choices = {name: options.pop(name) for name in names if name in options}
         return command(*args, query=Query(query, **choices), **options)  # type: ignore[arg-type]
 
     for option in reversed(_QUERY):
         with_query = option(with_query)
     return cast("F", with_query)
+
+
+def per_file_option(command: F) -> F:
+    """``--per-file``, below :func:`query_options`: part of the query."""
+    return click.option(
+        "--per-file",
+        metavar="N",
+        type=click.IntRange(min=0),
+        help="Maximum number of hits of one file, 0 for no maximum; the setting 'per_file' by default.",
+    )(command)
 
 
 def refresh_option(command: F) -> F:

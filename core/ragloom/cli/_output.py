@@ -86,12 +86,14 @@ def print_text(text: str, *, nl: bool = True) -> None:
 
 def search_json(result: SearchResult) -> Json:
     """What ``ragloom search --json`` prints."""
-    from ragloom.context.citations import hit_json
+    from ragloom.context.citations import closest_json, hit_json
 
     return {
         "query": result.query,
+        "searched_for": result.searched_for,
         "space": result.space,
         "reason": result.reason,
+        "closest": closest_json(result),
         "hits": [{"rank": rank, **hit_json(hit)} for rank, hit in enumerate(result.hits, 1)],
     }
 

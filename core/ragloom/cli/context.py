@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ragloom.cli import Command, Session, json_option, print_json, print_text
-from ragloom.cli._options import Spaces, query_options, refresh_option, space_options
+from ragloom.cli._options import SHOW_ALL, Spaces, query_options, refresh_option, space_options
 
 if TYPE_CHECKING:
     from ragloom.context.packing import Strategy
@@ -87,6 +87,7 @@ def command(
     from ragloom.cli._refresh import bring_up_to_date
     from ragloom.config.component import located
     from ragloom.context.prompt import RequestFormatter, build_augmented_prompt
+    from ragloom.retrieval.nothing import why_empty
     from ragloom.space_group import SpaceGroup
     from ragloom.text.tokens import counter as counter_named
 
@@ -116,21 +117,25 @@ def command(
         print_json(requests.request_body(build_augmented_prompt(query.text, context), model))
     else:
         print_text(context.text or formatter.render(context), nl=False)
+    if context.searched_for:
+        session.note(f"searched for: {context.searched_for}")
     if context.reason:
-        session.note(f"no passages: {context.reason}")
+        session.note(f"no passages: {why_empty(context, SHOW_ALL)}")
     if session.verbosity > 0:
         omitted = f", {len(context.omitted)} omitted" if context.omitted else ""
         session.note(f"{context.tokens} of {max_tokens} tokens ({counting.name}){omitted}")
 
 
 def _as_json(context: Context) -> Json:
-    from ragloom.context.citations import hit_json
+    from ragloom.context.citations import closest_json, hit_json
 
     return {
+        "searched_for": context.searched_for,
         "text": context.text,
         "tokens": context.tokens,
         "max_tokens": context.max_tokens,
         "reason": context.reason,
+        "closest": closest_json(context),
         "citations": [
             {
                 "path": citation.path,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ragloom.cli import Command, Session, json_option, print_json, print_table
-from ragloom.cli._options import Spaces, query_options, space_options
+from ragloom.cli._options import Spaces, per_file_option, query_options, space_options
 
 if TYPE_CHECKING:
     from ragloom.explain import HitExplanation
@@ -27,6 +27,7 @@ Examples:
   ragloom explain "How do I log errors?" --max-tokens 800""",
 )
 @query_options
+@per_file_option
 @click.option("--expect", metavar="PATH", help="A file that should be found.")
 @click.option(
     "--max-tokens",
@@ -71,23 +72,25 @@ def command(
             }
         )
         return
-    print_table(_COLUMNS, [_row(item) for item in told.hits])
+    print_table(_COLUMNS, [_row(item, told.min_relevance) for item in told.hits])
     if expect is not None and told.expected:
         session.note(f"expected {expect}:")
-        print_table(_COLUMNS, [_row(item) for item in told.expected])
+        print_table(_COLUMNS, [_row(item, told.min_relevance) for item in told.expected])
     session.note(f"relevance: {told.calibration}", dim=True)
     if told.reason:
         session.note(told.reason)
 
 
-def _row(item: HitExplanation) -> list[str]:
+def _row(item: HitExplanation, least: float) -> list[str]:
+    from ragloom.retrieval.nothing import below
+
     hit = item.hit
     return [
         f"{hit.chunk.uri}:{hit.chunk.lines.start}",
         str(item.rank),
         "-" if item.dense_rank is None else str(item.dense_rank),
         "-" if item.lexical_rank is None else str(item.lexical_rank),
-        f"{hit.relevance:.2f}",
+        below(hit.relevance, least)[0],
         "-" if hit.cosine is None else f"{hit.cosine:.2f}",
         f"{item.evidence.matched} ({item.evidence.coverage:.0%})",
         item.verdict,

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 import click
 
 from ragloom.cli import Command, Session, json_option, print_json, search_json
-from ragloom.cli._options import Spaces, query_options, refresh_option, space_options
+from ragloom.cli._options import (
+    SHOW_ALL,
+    Spaces,
+    per_file_option,
+    query_options,
+    refresh_option,
+    space_options,
+)
 from ragloom.cli._session import is_terminal
 
 if TYPE_CHECKING:
@@ -16,6 +23,9 @@ if TYPE_CHECKING:
     from ragloom.types import SearchResult
 
 _WIDEST = 110  # columns
+_BY_SCORE = (
+    "ordered by score (see --json); the number is the relevance, which decides what is shown"
+)
 
 
 @click.command(
@@ -30,6 +40,7 @@ Examples:
   vim -q <(ragloom search "error budget" docs/)""",
 )
 @query_options
+@per_file_option
 @refresh_option
 @space_options("store", "embedder", "chunker", "reranker", paths=True)
 @json_option
@@ -48,11 +59,13 @@ def command(
     together; without spaces in the settings, every index of 'ragloom status'; without one, the
     whole workspace.
 
-    On a terminal a hit shows its relevance, its path and lines, its headings and the passage;
-    elsewhere it is one line that begins with path:line. Without a hit, the exit code is 0 and
-    stderr gives the reason.
+    On a terminal a hit shows its relevance, its path and lines, its headings and the best matching
+    lines of the passage; elsewhere it is one line that begins with path:line. A text that stands in
+    several places is shown once, and of one file at most --per-file hits. Without a hit, the exit code
+    is 0 and stderr gives the reason.
     """
     from ragloom.cli._refresh import bring_up_to_date
+    from ragloom.retrieval.nothing import why_empty
     from ragloom.space_group import SpaceGroup
 
     with SpaceGroup(spaces()) as group:
@@ -62,32 +75,39 @@ def command(
         if as_json:
             print_json(search_json(result))
         else:
+            if result.searched_for:
+                session.note(f"searched for: {result.searched_for}")
             _print_hits(session, group, result)
     if result.reason:
         nothing = "" if result.hits else "no hits: "
-        more = "; show it with --min-relevance 0" if result.closest else ""
-        session.note(f"{nothing}{result.reason}{more}")
+        session.note(f"{nothing}{why_empty(result, SHOW_ALL)}")
+    relevances = [round(hit.relevance, 2) for hit in result.hits]
+    if not as_json and relevances != sorted(relevances, reverse=True):
+        session.note(_BY_SCORE, dim=True)
 
 
 def _print_hits(session: Session, group: SpaceGroup, result: SearchResult) -> None:
-    from ragloom.cli._passages import line_of, lines_of, marker, shown_path
-
-    root = group.spaces[0].root
-    if not is_terminal():
-        for hit in result.hits:
-            click.echo(line_of(hit, shown_path(hit.chunk.uri, root)))
-        return
-    from shutil import get_terminal_size
+    from ragloom.cli._passages import QueryWords, line_of, lines_of, shown_path
 
     if not result.hits:
         return
+
+    def shown(uri: str) -> str:
+        return shown_path(uri, group.spaces[0].root)
+
     # Words are analysed alike everywhere.
     lexical = group.holder(result.hits[0]).snapshot().lexical
-    mark = marker(lexical.query_terms(result.query), lexical.stems)
+    words = QueryWords.of(result.searched_for or result.query, lexical)
+    if not is_terminal():
+        for hit in result.hits:
+            click.echo(line_of(hit, shown(hit.chunk.uri), words, shown))
+        return
+    from shutil import get_terminal_size
+
     width = min(get_terminal_size().columns, _WIDEST)
     for number, hit in enumerate(result.hits):
         if number:
             click.echo()
-        path = shown_path(hit.chunk.uri, root)
-        for line in lines_of(hit, path, mark, width=width, scores=session.verbosity > 0):
+        path, scores = shown(hit.chunk.uri), session.verbosity > 0
+        for line in lines_of(hit, path, words, width=width, scores=scores, shown=shown):
             click.echo(line)

@@ -2,8 +2,11 @@
 
 from ragloom.context.citations import (
     TextFormatter,
+    also,
+    as_context,
     citation_of,
     closed,
+    closest_json,
     hit_json,
     location,
     longest_run,
@@ -17,6 +20,7 @@ from ragloom.context.prompt import (
     RequestFormatter,
     build_augmented_prompt,
 )
+from ragloom.retrieval.nothing import why_empty
 
 __all__ = [
     "MAX_TOKENS",
@@ -26,13 +30,17 @@ __all__ = [
     "RequestFormatter",
     "Strategy",
     "TextFormatter",
+    "also",
+    "as_context",
     "build_augmented_prompt",
     "build_context",
     "citation_of",
     "closed",
+    "closest_json",
     "hit_json",
     "location",
     "longest_run",
     "on_one_line",
     "shown_titles",
+    "why_empty",
 ]

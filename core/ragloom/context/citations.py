@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from ragloom.types import Citation, Context, Hit, Json
+from ragloom.types import Citation, Context, Hit, Json, SearchResult
 
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _LINE = re.compile(r"[^\r\n]*")
+_COPIES, _MORE = 3, 8  # places that are written out
 _MARKS = " \t#=*-_~"  # what markup puts around a title
 
 
@@ -66,8 +67,48 @@ def hit_json(hit: Hit, *keys: str) -> dict[str, Json]:
         "headings": list(chunk.headings),
         "text": chunk.text,
         "metadata": chunk.metadata,
+        "copies": [
+            {"path": copy.uri, "start_line": copy.lines.start, "end_line": copy.lines.end}
+            for copy in hit.copies
+        ],
+        "more_in_file": [
+            {"start_line": lines.start, "end_line": lines.end} for lines in hit.more_in_file
+        ],
     }
     return {key: whole[key] for key in keys} if keys else whole
+
+
+def closest_json(found: SearchResult | Context) -> Json:
+    """The closest passage, where none is relevant enough, as JSON; null elsewhere."""
+    keys = ("path", "start_line", "end_line", "relevance", "headings")
+    return None if found.closest is None else hit_json(found.closest, *keys)
+
+
+def also(hit: Hit, shown: Callable[[str], str] = str) -> Sequence[str]:
+    """What a hit names: where else its text stands, and what more its file has; a phrase each.
+
+    ``shown`` writes the path of a file.
+    """
+    copies = [f"{shown(copy.uri)}:{copy.lines.start}" for copy in hit.copies]
+    more = [f"{start}-{end}" if end > start else f"{start}" for start, end in hit.more_in_file]
+    phrases: list[str] = []
+    if copies:
+        phrases.append(f"same text: {_listed(copies, _COPIES)}")
+    if more:
+        line = "lines" if len(more) > 1 or "-" in more[0] else "line"
+        phrases.append(f"{len(more)} more in this file: {line} {_listed(more, _MORE)}")
+    return phrases
+
+
+def as_context(result: SearchResult, citations: Iterable[Citation]) -> Context:
+    """The hits of a search as passages of their own, neither merged nor packed into a budget."""
+    return Context(
+        citations=tuple(citations),
+        hits=result.hits,
+        reason=result.reason,
+        closest=result.closest,
+        searched_for=result.searched_for,
+    )
 
 
 def location(citation: Citation) -> str:
@@ -119,6 +160,12 @@ def closed(text: str) -> str:
 def on_one_line(text: str) -> str:
     """One line: control characters, line separators and lone surrogates become escapes."""
     return _UNPRINTABLE.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def _listed(places: Sequence[str], most: int) -> str:
+    left = len(places) - most
+    named = ", ".join(places if left <= 0 else places[:most])
+    return named if left <= 0 else f"{named} and {left} more"
 
 
 def _first_line(text: str) -> str:

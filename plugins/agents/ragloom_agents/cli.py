@@ -232,7 +232,8 @@ def search(
     session: Session, *, agent_id: str, query: str, top_k: int | None, refresh: bool, as_json: bool
 ) -> None:
     """Search an agent's documents, as its model would by rag_search; the score is the relevance."""
-    from ragloom_agents.results import ResultsFormatter, context_of
+    from ragloom.context import why_empty
+    from ragloom_agents.results import rendered
 
     opened = _opened(session)
     if refresh:
@@ -242,6 +243,6 @@ def search(
         print_json(search_json(result))
     else:
         root = opened.index.spaces.space(agent_id).workspace.root
-        print_text(ResultsFormatter().render(context_of(result.hits, root)))
+        print_text(rendered(result, root))
     if result.reason:
-        session.note(result.reason)
+        session.note(why_empty(result))

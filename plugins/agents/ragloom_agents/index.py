@@ -57,12 +57,14 @@ class AgentIndex:
     def search(self, agent_id: str, query: str, top_k: int | None = None) -> SearchResult:
         """Search an agent's index, without updating it; ``top_k`` is the agent's own by default.
 
+        Of one file all hits are given, as a context has them.
+
         Raises:
             NotIndexedError: Nothing is indexed yet, or another model did it.
         """
         with self._lock:
             try:
-                return self.spaces.space(agent_id).search(query, top_k=top_k)
+                return self.spaces.space(agent_id).search(query, top_k=top_k, per_file=0)
             except NotIndexedError as error:
                 raise NotIndexedError(
                     f"agent {agent_id!r} has no index that can answer: run "

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ragloom import Json, RagloomError, SearchResult
 from ragloom.text import parse_json
 from ragloom_agents.index import AgentIndex
-from ragloom_agents.results import ResultsFormatter, context_of
+from ragloom_agents.results import rendered
 
 HINT = (
     "You have a tool, rag_search, that searches the documentation. Before you answer anything that the "
@@ -105,7 +105,7 @@ class RagSearch:
                 self._late = answer
             raise ToolError(f"rag_search gave no answer within {self.timeout:g} s") from error
         root = self._index.spaces.space(self._agent_id).workspace.root
-        return ResultsFormatter().render(context_of(result.hits, root, reason=result.reason))
+        return rendered(result, root)
 
     def call(self, arguments: Mapping[str, object] | str) -> ToolResult:
         """Answer a model's call; what goes wrong is told to the model and never raised.

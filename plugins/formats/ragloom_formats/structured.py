@@ -6,8 +6,8 @@ import json
 import re
 from collections.abc import Mapping
 
-from ragloom import Context
-from ragloom.context import shown_titles
+from ragloom import Context, Json
+from ragloom.context import closest_json, shown_titles
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _IN_TEXT = {ord("&"): "&amp;", ord("<"): "&lt;", ord("\r"): "&#13;"}
@@ -15,14 +15,17 @@ _IN_ATTRIBUTE = {**_IN_TEXT, ord('"'): "&quot;", ord("\n"): "&#10;", ord("\t"): 
 
 
 class JsonFormatter:
-    """One object: ``passages``, each with path, lines, relevance, headings and text; ``reason``."""
+    """One object: ``passages``, each with path, lines, relevance, headings and text; ``reason``.
+
+    Without passages ``closest`` is the closest one's place, null where there is none.
+    """
 
     def render(self, context: Context) -> str:
         """See :meth:`ragloom.Formatter.render`; an empty list and the reason for no citations.
 
         The headings are all those that lead to the passage, whatever it begins with itself.
         """
-        passages = [
+        passages: list[Json] = [
             {
                 "path": citation.path,
                 "start_line": citation.lines.start,
@@ -33,7 +36,9 @@ class JsonFormatter:
             }
             for citation in context.citations
         ]
-        content = {"passages": passages, "reason": context.reason}
+        content: dict[str, Json] = {"passages": passages, "reason": context.reason}
+        if not passages:
+            content["closest"] = closest_json(context)
         try:
             text = json.dumps(content, ensure_ascii=False)
             text.encode()

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from ragloom import Condition, NotIndexedError, Progress, Workspace
+from ragloom import Condition, NotIndexedError, Progress, Query, Workspace
 from ragloom_knowledge.files import file_name, indexed_text, reported, write_atomically
 from ragloom_knowledge.space import knowledge_space
 from ragloom_knowledge.types import (
@@ -99,11 +99,13 @@ class LessonIndex:
         ]
         top_k = count * _CHUNKS
         while True:
-            result = self.space.search(text, top_k=top_k, min_relevance=relevance, where=where)
+            query = Query(text, top_k=top_k, min_relevance=relevance, where=where, per_file=0)
+            result = self.space.search(query)
             best: dict[str, float] = {}
             for hit in result.hits:
-                lesson_id = Path(hit.chunk.uri).stem
-                best[lesson_id] = max(best.get(lesson_id, 0.0), hit.relevance)
+                for uri in (hit.chunk.uri, *(copy.uri for copy in hit.copies)):
+                    lesson_id = Path(uri).stem
+                    best[lesson_id] = max(best.get(lesson_id, 0.0), hit.relevance)
             lessons = known(list(best))
             found = {name: best[name] for name in best if name in lessons}
             if len(found) >= count or len(result.hits) < top_k:

@@ -18,6 +18,7 @@ from ragloom.cli import (
     progress,
 )
 from ragloom.config import build, counted
+from ragloom.context import why_empty
 
 if TYPE_CHECKING:
     from ragloom import Json
@@ -145,15 +146,14 @@ def query_command(
 ) -> None:
     """Show the documents that a workflow would get for QUERY: score, file, lines and section."""
     base = _opened(session, k=k, threshold=threshold, top_n=top_n)
-    found = base.query(query)
+    found, result = base.retrieve(query)
+    if result.searched_for:
+        session.note(f"searched for: {result.searched_for}")
+    if not found:
+        session.note(f"no document: {why_empty(result, 'show it with --threshold 0')}")
     if as_json:
         print_json(cast("Json", found))
         return
-    if not found:
-        session.note(
-            f"no document has a relevance of {base.settings.threshold:.2f} or more: "
-            "--threshold lowers the minimum"
-        )
     for document in found:
         place = f"{document['file_path']}:{document['start_line']}-{document['end_line']}"
         line = (f"{document['score']:.2f}", place, document["section"])

@@ -22,6 +22,7 @@ from ragloom import (
     NotIndexedError,
     PluginHost,
     Progress,
+    SearchResult,
     Snapshot,
     SourceError,
     Space,
@@ -29,6 +30,7 @@ from ragloom import (
     Workspace,
 )
 from ragloom.config import CONFIG_NAME, Component
+from ragloom.context import why_empty
 from ragloom_librarian.availability import missing_components
 from ragloom_librarian.documents import RetrievedDocument, best_sections
 from ragloom_librarian.settings import LibrarianSettings
@@ -37,6 +39,7 @@ from ragloom_librarian.waiting import spinner
 NAME = "librarian"
 REBUILD = "ragloom librarian rebuild"
 LOG = logging.getLogger("ragloom.librarian")
+_HOW = "librarian.threshold lowers the minimum, or read {path}"
 _SECTIONS = 4  # hits to look at for each document wanted: several may be of one file
 
 
@@ -141,6 +144,17 @@ class KnowledgeBase:
         top_n: int | None = None,
     ) -> list[RetrievedDocument]:
         """The documents that answer, best first; see :func:`query_knowledge_base`."""
+        return self.retrieve(query, k=k, threshold=threshold, top_n=top_n)[0]
+
+    def retrieve(
+        self,
+        query: str,
+        *,
+        k: int | None = None,
+        threshold: float | None = None,
+        top_n: int | None = None,
+    ) -> tuple[list[RetrievedDocument], SearchResult]:
+        """As :meth:`query`, and the search, which says why there is no document where there is none."""
         chosen = self.settings
         k = chosen.k if k is None else k
         threshold = chosen.threshold if threshold is None else threshold
@@ -151,11 +165,14 @@ class KnowledgeBase:
             self._require_components()
             self._snapshot()
             with nullcontext() if self._warm else spinner("loading the embedding model"):
-                result = self.space.search(query, top_k=k * _SECTIONS, min_relevance=threshold)
+                result = self.space.search(
+                    query, top_k=k * _SECTIONS, min_relevance=threshold, per_file=0
+                )
             self._warm = True
             if not result.hits:
-                LOG.info("no document for %r: %s", shorten(query, 80), result.reason)
-                return []
+                why = why_empty(result, _HOW)
+                LOG.info("no document for %r: %s", shorten(query, 80), why)
+                return [], result
             candidates = list(dict.fromkeys(hit.chunk.uri for hit in result.hits))
             snapshot = self._snapshot()  # a rebuild may have published another one just now
             considered = snapshot.files.keys() & candidates[:k]
@@ -164,7 +181,7 @@ class KnowledgeBase:
         for document in found:
             place, section = document["file_path"], document["section"]
             LOG.info("retrieved %.2f %s: %s", document["score"], place, section)
-        return found
+        return found, result
 
     def close(self) -> None:
         """Free the model's memory; the next query loads it again."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import threading
 
 from ragloom import Hit, MissingDependencyError, Mode, PluginHost, Space, Workspace
+from ragloom.context import hit_json, why_empty
 
 try:
     from llama_index.core.retrievers import BaseRetriever
@@ -22,6 +24,8 @@ except ModuleNotFoundError as missing:
         "llama-index-core", "ragloom[llamaindex]", "RagloomRetriever"
     ) from missing
 
+_HOW = "see it with min_relevance=0, or read {path}"
+_LOG = logging.getLogger("ragloom")
 _FOR_THE_MODEL = frozenset({"file_path", "start_line", "end_line"})
 
 
@@ -30,13 +34,16 @@ class RagloomRetriever(BaseRetriever):
 
     A node's text is the passage, an exact slice of its file from ``start_char_idx`` to
     ``end_char_idx``; its score is the relevance, 0 to 1. The metadata holds ``file_path``, ``start_line``
-    and ``end_line``, which the model is shown, and ``headings``, which it is not.
+    and ``end_line``, which the model is shown, and ``headings``, ``copies`` (where else the same text
+    stands) and ``searched_for`` (the query, where its spelling was corrected), which it is not. Where
+    nothing is relevant, the log ``ragloom`` names the closest passage.
 
     Args:
         space: The index.
         top_k: The maximum number of passages; the space's own setting by default.
         min_relevance: Less relevant passages, 0 to 1, are omitted; likewise.
         mode: ``hybrid``, ``rrf``, ``dense`` or ``lexical``; likewise.
+        per_file: Maximum number of passages of one file; by default 0 for no maximum, as a context has it.
     """
 
     def __init__(
@@ -46,12 +53,14 @@ class RagloomRetriever(BaseRetriever):
         top_k: int | None = None,
         min_relevance: float | None = None,
         mode: Mode | None = None,
+        per_file: int = 0,
     ) -> None:
         super().__init__()
         self._space = space
         self._top_k = top_k
         self._min_relevance = min_relevance
         self._mode = mode
+        self._per_file = per_file
         self._lock = threading.Lock()
 
     @classmethod
@@ -65,6 +74,7 @@ class RagloomRetriever(BaseRetriever):
         top_k: int | None = None,
         min_relevance: float | None = None,
         mode: Mode | None = None,
+        per_file: int = 0,
     ) -> RagloomRetriever:
         """A retriever for a space of the workspace at ``path``.
 
@@ -72,7 +82,7 @@ class RagloomRetriever(BaseRetriever):
             ConfigError: The folder does not exist, or a setting is wrong.
         """
         chosen = Workspace.open(path, config=config, host=host).space(space)
-        return cls(chosen, top_k=top_k, min_relevance=min_relevance, mode=mode)
+        return cls(chosen, top_k=top_k, min_relevance=min_relevance, mode=mode, per_file=per_file)
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         """Search the space; :class:`NotIndexedError` where nothing is indexed yet."""
@@ -82,21 +92,26 @@ class RagloomRetriever(BaseRetriever):
                 top_k=self._top_k,
                 min_relevance=self._min_relevance,
                 mode=self._mode,
+                per_file=self._per_file,
             )
-        return [_node(hit) for hit in result.hits]
+        if not result.hits:
+            _LOG.warning("no node: %s", why_empty(result, _HOW))
+        return [_node(hit, result.searched_for) for hit in result.hits]
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         """As :meth:`_retrieve`, on a thread."""
         return await asyncio.to_thread(self._retrieve, query_bundle)
 
 
-def _node(hit: Hit) -> NodeWithScore:
+def _node(hit: Hit, searched_for: str) -> NodeWithScore:
     chunk = hit.chunk
     metadata = {
         "file_path": chunk.uri,
         "start_line": chunk.lines.start,
         "end_line": chunk.lines.end,
         "headings": list(chunk.headings),
+        "copies": hit_json(hit, "copies")["copies"],
+        "searched_for": searched_for,
     }
     hidden = sorted(set(metadata) - _FOR_THE_MODEL)
     node = TextNode(

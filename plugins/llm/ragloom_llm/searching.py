@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, cast
 
-from ragloom import ConfigError, Context, Query, Space, SpaceGroup, Workspace
+from ragloom import ConfigError, Query, Space, SpaceGroup, Workspace
 from ragloom.config import unknown
+from ragloom.context import as_context
 
 if TYPE_CHECKING:
     from llm import Fragment
@@ -30,7 +31,8 @@ def fragment(argument: str) -> Fragment:
             f"ragloom:{argument}: expected ragloom:SPACE:QUERY, such as 'ragloom:docs:how do I log errors?'"
         )
     make = cast("Callable[[str, str], Fragment]", Fragment)  # its constructor has no annotations
-    return make(_answer(query.strip(), space.strip(), None), f"ragloom:{argument}")
+    sought = Query(query.strip(), per_file=0)  # a context, which wants all of a file
+    return make(_answer(sought, space.strip()), f"ragloom:{argument}")
 
 
 def rag_search(query: str, space: str = "", top_k: int = _DEFAULT) -> str:
@@ -45,7 +47,7 @@ def rag_search(query: str, space: str = "", top_k: int = _DEFAULT) -> str:
         raise ConfigError(f"query must be a string that is not empty, not {_short(query)}")
     if not isinstance(given[1], str | None):
         raise ConfigError(f"space must be the name of a space, not {_short(space)}")
-    return _answer(query, (space or "").strip(), _whole(top_k))
+    return _answer(Query(query, top_k=_whole(top_k)), (space or "").strip())
 
 
 def _whole(top_k: object) -> int:
@@ -64,12 +66,11 @@ def _short(value: object) -> str:
     return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
 
 
-def _answer(query: str, name: str, top_k: int | None) -> str:
-    sought = Query(query, top_k=top_k)
+def _answer(sought: Query, name: str) -> str:
     workspace = Workspace.open()
     with SpaceGroup(_spaces(workspace, name)) as group:
         result = group.search(sought)
-        context = Context(citations=group.citations(result), hits=result.hits, reason=result.reason)
+        context = as_context(result, group.citations(result))
         # The same text as the agents' own rag_search: its formatter is found by name, as any other.
         return workspace.host.formatter("results").render(context)
 

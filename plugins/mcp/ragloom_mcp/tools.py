@@ -9,7 +9,6 @@ from typing import cast
 
 from ragloom import (
     ConfigError,
-    Context,
     Json,
     Query,
     RagloomError,
@@ -18,13 +17,16 @@ from ragloom import (
     SpaceGroup,
 )
 from ragloom.config import counted
-from ragloom.context import hit_json
+from ragloom.context import as_context, closest_json, hit_json, why_empty
 from ragloom_mcp.excerpts import LINES_AT_ONCE, excerpt
 from ragloom_mcp.shelf import Shelf
 
 _MOST_HITS = 50
 _MOST_LINES = 2**53  # what JSON keeps exactly
-_OF_A_HIT = ("path", "start_line", "end_line", "relevance", "headings", "text")
+_OF_A_HIT = (
+    *("path", "start_line", "end_line", "relevance", "headings", "text"),
+    *("copies", "more_in_file"),
+)
 _SHOWN = 120  # characters of a message, at its beginning and at its end
 
 
@@ -80,16 +82,18 @@ def _rag_search(shelf: Shelf, arguments: Mapping[str, Json]) -> Answer:
     result = group.search(query)
     # The same text as the agents' own rag_search: its formatter is found by name, as any other.
     formatter = spaces[0].host.formatter("results")
-    found = Context(citations=group.citations(result), hits=result.hits, reason=result.reason)
+    text = formatter.render(as_context(result, group.citations(result)))
     structured: dict[str, Json] = {
+        "searched_for": result.searched_for,
         "space": result.space,
         "generation": result.generation,
-        "reason": result.reason,
+        "reason": why_empty(result),
+        "closest": closest_json(result),
         "hits": [
             {"space": group.holder(hit).name, **hit_json(hit, *_OF_A_HIT)} for hit in result.hits
         ],
     }
-    return Answer(text=formatter.render(found), structured=structured)
+    return Answer(text=text, structured=structured)
 
 
 def _list_spaces(shelf: Shelf, _arguments: Mapping[str, Json]) -> Answer:
@@ -158,7 +162,7 @@ TOOLS: Mapping[str, Tool] = {
             name="rag_search",
             description=(
                 "Search the project's documents by meaning and by words. Returns the passages that "
-                "answer, best first, each with its score (0 to 1) and source file."
+                "answer, best first, each with its score (the relevance, 0 to 1) and source file."
             ),
             schema=_schema(
                 {
