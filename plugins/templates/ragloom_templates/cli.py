@@ -180,8 +180,8 @@ def match(
 ) -> None:
     """Find the templates that fit PROBLEM, best first.
 
-    Where none fits, it is the fallback. The score is the calibrated chance, 0 to 1, that a template
-    fits; that of the fallback is 0.5.
+    Where none fits, it is the fallback. The score, 0 to 1 on an absolute scale, says how well a
+    template fits; that of the fallback is 0.5.
     """
     from ragloom_templates.prompting import fill
 

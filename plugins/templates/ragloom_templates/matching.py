@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -88,12 +89,16 @@ CURVE = Curve(
 template fits: in libraries of 10 to 1,053 public templates 0.65 is passed for 94 to 97 in 100 of the former
 and for 4 to 8 of the latter, 1 in 20 in all."""
 
+_CLEAR = 0.25  # of the best cosine above the middle one: no nonsense of a few words comes to more
 _EXAMINED = 50
 _FEWEST = 10  # templates; with fewer the logarithm was not measured
 _GAP = 4.0  # below the best: half its score
 _STEEPNESS = 2.0
 _NEAR = 5  # templates whose mean evidence counts
 _SATURATION = 1.2  # BM25's k1
+_LABEL = re.compile(r"^(?:Name|Description|Keywords|Methodology|Domain): ", re.MULTILINE)
+_SHARPNESS = 40.0
+_UNRELATED = 0.1  # the cosine that templates are taken to have which a small library lacks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,6 +141,8 @@ class Index:
             return []
         alike = self.evidence(problem, embedder, CURVE.whether, where=where)
         whether = CURVE.fits([one.score for one in alike], len(self.snapshot.files))
+        if not any(one.words for one in alike):
+            whether *= distinction([one.cosine for one in alike])
         shares = CURVE.shares([one.score for one in found])
         fits = [
             replace(one, score=whether * share) for one, share in zip(found, shares, strict=True)
@@ -207,7 +214,7 @@ class Index:
 
     def _words(self, weights: Mapping[str, float], row: int) -> float:
         if row not in self._terms:
-            text = embedded_text(self.snapshot.chunk(row))
+            text = _LABEL.sub("", embedded_text(self.snapshot.chunk(row)))
             self._terms[row] = Counter(self.snapshot.lexical.stems(text))
         counts = self._terms[row]
         return sum(
@@ -221,6 +228,17 @@ def strength_of(evidence: Sequence[float]) -> float:
     """Halfway between the best and the mean of the best few."""
     best = sorted(evidence, reverse=True)[:_NEAR]
     return (best[0] + sum(best) / len(best)) / 2
+
+
+def distinction(cosines: Sequence[float]) -> float:
+    """0 to 1: whether the best cosine stands out from the middle one.
+
+    The embedding of nonsense, or of a word or two, is about as near to every template. Where a problem
+    shares no word with any of them, this alone tells it from one that a template is about.
+    """
+    others = [_UNRELATED] * (_NEAR - len(cosines))
+    middle = float(np.median([*cosines, *others]))
+    return _logistic(_SHARPNESS * (max(cosines) - middle - _CLEAR))
 
 
 def _logistic(logit: float) -> float:

@@ -56,8 +56,8 @@ class TemplateMatch:
     Attributes:
         id: As in :class:`Template`.
         name: As in :class:`Template`.
-        score: 0 to 1, higher is better: the calibrated chance that the template fits; 0.5 for the
-            fallback.
+        score: 0 to 1, higher is better, on an absolute scale: how well the template fits; 0.5 for
+            the fallback.
         description: As in :class:`Template`.
         content: As in :class:`Template`.
         fallback: No template fits well enough, and this is the one to use then.
