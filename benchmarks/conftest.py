@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 
 BENCHMARKS = (
+    "quality/questions.py",
     "quality/run_collections.py",
+    "quality/spaces.py",
+    "quality/words.py",
     "speed/product.py",
     "speed/search.py",
     "speed/rivals.py",

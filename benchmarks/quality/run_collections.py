@@ -5,7 +5,9 @@
 FOLDER holds collections in BEIR's format (corpus.jsonl or .gz, queries.jsonl, qrels/SPLIT.tsv). Each is
 measured by ``ragloom eval`` in hybrid mode against dense and lexical; the p-values are of a paired
 randomisation test. A collection that has judgments for training is what the weights were tuned
-on, so those are used; --final asks the test queries, once, when nothing is tuned any more.
+on, so those are used; --final asks the test queries, once, when nothing is tuned any more. The JSON
+holds nDCG@10 of each query, so that compare_runs.py compares two runs of the code; --save-runs keeps the
+documents that were found, too.
 """
 
 from __future__ import annotations
@@ -13,13 +15,17 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
+
+from corpora import write_json
+from ndcg import ndcg_by_query, read_run
+
+from ragloom.evaluation.collections import read_collection
 
 HEADS = (
     "collection, split",
@@ -49,13 +55,18 @@ def split_of(collection: Path, *, final: bool) -> str:
     return "train" if train and not final else "test"
 
 
-def evaluated(collection: Path, split: str, workspace: Path) -> dict[str, Any]:
-    """What ``ragloom eval --json`` says; progress goes to the terminal."""
+def evaluated(collection: Path, split: str, workspace: Path, runs: Path) -> dict[str, Any]:
+    """What ``ragloom eval --json`` says, with nDCG@10 by query; progress goes to the terminal."""
     command = [sys.executable, "-m", "ragloom", "eval", str(collection), "--split", split, "--json"]
     command += ["--against", "dense", "--against", "lexical"]
+    runs.mkdir(parents=True, exist_ok=True)
+    run_file = runs.resolve() / f"{collection.name}-{split}.txt"
+    command += ["--run", str(run_file)]
     done = subprocess.run(command, cwd=workspace, stdout=subprocess.PIPE, text=True, check=True)
     found: dict[str, Any] = json.loads(done.stdout)
-    return {**found, "split": split}
+    judgments = read_collection(collection, split=split).judgments
+    by_query = ndcg_by_query(judgments, read_run(run_file))
+    return {**found, "split": split, "ndcg@10_by_query": by_query}
 
 
 def scores(found: dict[str, Any]) -> list[float]:
@@ -88,10 +99,13 @@ def table(results: Sequence[dict[str, Any]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def run(chosen: Sequence[Path], workspace: Path, *, final: bool = False) -> list[dict[str, Any]]:
-    """Measure collections one after another; their indexes stay in ``workspace``."""
+def run(
+    chosen: Sequence[Path], workspace: Path, *, final: bool = False, runs: Path | None = None
+) -> list[dict[str, Any]]:
+    """Measure collections one after another; indexes stay in ``workspace``, run files in ``runs``."""
     workspace.mkdir(parents=True, exist_ok=True)
-    return [evaluated(each, split_of(each, final=final), workspace) for each in chosen]
+    runs = runs or workspace / "runs"
+    return [evaluated(each, split_of(each, final=final), workspace, runs) for each in chosen]
 
 
 def test_collections(tmp_path: Path) -> None:
@@ -111,6 +125,7 @@ def main() -> None:
     parser.add_argument("--final", action="store_true", help="the test queries even where tuned")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="these collections")
     parser.add_argument("--workspace", type=Path, help="keeps the indexes for the next time")
+    parser.add_argument("--save-runs", type=Path, metavar="FOLDER", help="keep TREC run files here")
     parser.add_argument("--json", type=Path, help="write everything to this file, too")
     arguments = parser.parse_args()
     chosen = [
@@ -121,13 +136,11 @@ def main() -> None:
     if not chosen:
         sys.exit(f"{arguments.folder}: there is no such collection in BEIR's format at or below it")
     with tempfile.TemporaryDirectory() as made:
-        results = run(chosen, arguments.workspace or Path(made), final=arguments.final)
+        workspace = arguments.workspace or Path(made)
+        results = run(chosen, workspace, final=arguments.final, runs=arguments.save_runs)
     print("nDCG@10\n")
     print(table(results))
-    if arguments.json:
-        versions = {"python": platform.python_version(), "cores": os.cpu_count()}
-        content = {"benchmark": "collections", "results": results, "versions": versions}
-        arguments.json.write_text(json.dumps(content, indent=2) + "\n", "utf-8")
+    write_json(arguments.json, "collections", results=results)
 
 
 if __name__ == "__main__":

@@ -32,7 +32,8 @@ from processes import EXAMPLES, documents, installed, machine, table
 from ragloom import Query, Space, Workspace
 from ragloom.config import SpaceSettings
 from ragloom.protocols import Embedder, Embeddings, TokenCounter
-from ragloom.retrieval.ranking import rank
+from ragloom.retrieval.parsed_query import ParsedQuery
+from ragloom.retrieval.ranking import find_candidates, order
 from ragloom.retrieval.search import search
 from ragloom.snapshot import NewRow, Snapshot, publish
 from ragloom.snapshot.manifest import FileEntry, fingerprint
@@ -199,7 +200,9 @@ def exact(snapshot: Snapshot, embedder: Embedder, questions: Sequence[str]) -> i
     for question in questions:
         cosine = vectors @ embedder.embed_query(question)
         expected = np.lexsort((snapshot.ids, -cosine))[:10]
-        found = rank(question, snapshot=snapshot, embedder=embedder, mode="dense").rows[:10]
+        query = ParsedQuery(text=question, words=(), terms={})
+        nearest = find_candidates(query, snapshot=snapshot, embedder=embedder, mode="dense")
+        found = order([nearest], "dense")[0].rows[:10]
         right += bool(np.array_equal(expected, found))
     return right
 

@@ -1,0 +1,179 @@
+"""What the quality benchmarks choose and count, without an index."""
+
+from __future__ import annotations
+
+import json
+from importlib import import_module
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+QUALITY = Path(__file__).parents[2] / "benchmarks" / "quality"
+
+
+@pytest.fixture
+def script(monkeypatch):
+    """Imports a script by name, as it imports its neighbours."""
+    monkeypatch.syspath_prepend(QUALITY)
+    return import_module
+
+
+def test_words_are_what_grep_sees_between_non_word_characters(script):
+    words = script("words")
+    text = "A Bulkhead's wall; bulk_head, bulkhead2, naïve (PATTERN)."
+    assert {"a", "bulkhead", "s", "wall", "naïve", "pattern"} == words.words_of(text)
+    assert words.holds_word(text, "pattern")
+    assert not words.holds_word("bulkhead2 or bulk_head", "bulkhead")
+
+
+def test_urls_and_base64_are_no_words(script):
+    text = "see https://example.com/zebra?q=a and data:image/png;base64,iVBORxyz= or " + "Ab1/" * 20
+    assert "see and or" == " ".join(script("words").without_links(text).split())
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("max_connections", "underscore"),
+        ("PluginHost2", "camelCase"),
+        ("o200k", "digits"),
+        ("ragloom.yaml", "dotted"),
+        ("re-index", "hyphenated"),
+        ("plain", ""),
+        ("10.20", ""),
+        ("a_b", ""),
+    ],
+)
+def test_an_identifier_has_a_kind(script, name, kind):
+    assert kind == script("words").kind_of(name)
+
+
+def test_identifiers_end_with_their_last_letter(script):
+    text = "Set `max_connections`, see src/foo-bar.md. [x](a%20to%20b) __init_x__"
+    assert {"max_connections", "foo-bar.md"} == script("words").names_of(text)
+
+
+def test_words_stand_in_three_files_at_most_and_outside_of_urls(script):
+    texts = {f"{n}.md": "common" for n in range(4)}
+    texts |= {"a.md": "Rarely about http://x.y/hidden", "b.md": "rarely a_rarely"}
+    chosen = script("words").choose_words(texts, 50, 0)
+    assert {"rarely": ["a.md", "b.md"]} == chosen
+
+
+def test_identifiers_count_inside_of_longer_ones(script):
+    texts = {f"{n}.md": f"max_size_{n}" for n in range(4)} | {
+        "a.md": "max_size",
+        "b.md": "min_size",
+    }
+    chosen = script("words").choose_names(texts, 50, 0)
+    assert "max_size" not in chosen
+    assert ["b.md"] == chosen["min_size"]
+
+
+def distance(first: str, second: str) -> int:
+    row = list(range(len(second) + 1))
+    for number, letter in enumerate(first, 1):
+        before, row = row, [number]
+        for place, other in enumerate(second):
+            row.append(min(before[place] + (letter != other), before[place + 1] + 1, row[-1] + 1))
+    return row[-1]
+
+
+def test_made_up_words_are_three_edits_from_every_word(script):
+    made_up = script("words").made_up
+    text = "strange banana template marmalade maxRelocate devote_serial UMBRELLA tomato2 potato"
+    words = (
+        "strange",
+        "banana",
+        "template",
+        "marmalade",
+        "relocate",
+        "serial",
+        "umbrella",
+        "tomato",
+    )
+    found = made_up(text, 30, 0)
+    assert found == made_up(text, 30, 0)
+    assert found != made_up(text, 30, 1)
+    assert 30 == len(set(found))
+    assert all(6 <= len(one) <= 10 for one in found)
+    assert 3 <= min(distance(one, word) for one in found for word in words)
+
+
+def test_a_reciprocal_rank_counts_files_once(script):
+    rank = script("questions").reciprocal_rank
+    assert 0.5 == rank(["a", "a", "b"], ["b", "c"])
+    assert 0.0 == rank([*"abcdefghij", "k"], ["k"])
+
+
+def test_questions_follow_their_corpus(script, tmp_path):
+    pairs = script("questions").pairs
+    one, other, first, second = (Path(name) for name in ("a.zip", "b", "1.jsonl", "2.jsonl"))
+    assert {one: [first, second], other: [first]} == pairs([one, first, second, other, first])
+    with pytest.raises(SystemExit, match="before its questions"):
+        pairs([first])
+    with pytest.raises(SystemExit, match="no questions given"):
+        pairs([tmp_path / "unknown.zip"])
+
+
+def test_a_line_that_is_no_question_is_named(script, tmp_path):
+    path = tmp_path / "q.jsonl"
+    path.write_text('{"id": "q01"}\n', "utf-8")
+    with pytest.raises(SystemExit, match=r"q\.jsonl:1: not a question"):
+        script("questions").read_questions(path)
+
+
+def test_forms_are_counted_beside_their_plain_ones(script):
+    questions = script("questions")
+
+    def answer(name, form, *, ranked, shown, of=""):
+        asked = questions.Question(id=name, form=form, kind="short", query="?", files=["a"], of=of)
+        rows = {"ranked": ["a"] if ranked else [], "hits": ["a"] if shown else []}
+        return questions.Answer(question=asked, **rows, relevance=0.0, reciprocal_rank=1.0)
+
+    answers = [
+        answer("q1", "plain", ranked=True, shown=True),
+        answer("q2", "plain", ranked=True, shown=False),
+        answer("t1", "typo", ranked=True, shown=False, of="q1"),
+    ]
+    found = questions.summary(answers)
+    assert (2, 1, 0.5) == tuple(found["plain all"][key] for key in ("order", "shown", "ratio"))
+    assert 0 == found["typo all"]["shown"]
+    assert 1 == found["typo all"]["plain_ones"]["shown"]
+
+
+def test_ndcg_keeps_the_order_of_a_run_file(script, tmp_path):
+    ndcg = script("ndcg")
+    path = tmp_path / "run.txt"
+    path.write_text("q1 Q0 d2 1 0.5 x\nq1 Q0 d1 2 0.5 x\n", "utf-8")  # equal scores
+    found = ndcg.ndcg_by_query({"q1": {"d2": 1}, "q2": {"d1": 1}}, ndcg.read_run(path))
+    assert {"q1": 1.0, "q2": 0.0} == found
+
+
+def test_runs_of_a_collection_are_compared(script, tmp_path):
+    compare_runs = script("compare_runs")
+    gate = {"injection_rate": 0.0, "kept_rate": 0.9}
+    runs = []
+    for value in (0.5, 0.75):
+        by_query = {f"q{number}": value for number in range(20)}
+        result = {"collection": "c", "split": "test", "gate": gate, "ndcg@10_by_query": by_query}
+        path = tmp_path / f"{value}.json"
+        path.write_text(json.dumps({"results": [result]}), "utf-8")
+        runs.append(compare_runs.read(path)["c, test"])
+    row = compare_runs.row("c, test", *runs)
+    assert ["c, test", "20", "0.5000", "0.7500", "+0.2500"] == row[:5]
+    assert 0.001 > float(row[5])
+    assert "20 / 0" == row[6]
+
+
+@pytest.mark.parametrize(("name", "split"), [("folder:train", "train"), ("folder", "test")])
+def test_a_split_follows_a_colon(script, name, split):
+    assert (Path("folder"), split) == script("spaces").parsed(name)
+
+
+def test_the_kinds_of_identifiers_take_turns(script):
+    words = script("words")
+    text = " ".join(f"a_{n}x b{n}-{n}y" for n in range(9))
+    chosen = list(words.choose_names({"a.md": text}, 4, 0))
+    assert all(words.kind_of(one) != words.kind_of(other) for one, other in pairwise(chosen))
