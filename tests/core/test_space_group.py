@@ -38,7 +38,7 @@ def paths(result):
 
 
 def hit(name, relevance, score=0.5):
-    return Hit(chunk=chunk(name), score=score, relevance=relevance)
+    return Hit(chunk=chunk(name, text=name), score=score, relevance=relevance)
 
 
 def test_the_most_relevant_of_all_spaces_come_first(spaces):

@@ -13,7 +13,7 @@ def test_explain_shows_places_evidence_and_verdict(run, workspace):
     run("index", "docs")
     told = json.loads(run("explain", "log levels", "--expect", LOGGING, "--json", "-k", "2").stdout)
 
-    assert told["words"] == ["log", "level"]
+    assert told["words"] == ["log", "levels"]
     assert [hit["rank"] for hit in told["hits"]] == [1, 2, 3, 4]
     assert [hit["verdict"] for hit in told["hits"]][:2] == ["shown", "shown"]
     assert {hit["path"] for hit in told["expected"]} == {LOGGING}

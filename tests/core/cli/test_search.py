@@ -1,5 +1,9 @@
 import json
+import os
+import subprocess
+import sys
 import time
+from contextlib import suppress
 
 import pytest
 
@@ -8,7 +12,7 @@ from ragloom.indexing.lock import space_lock
 
 HIT_KEYS = [
     "rank", "score", "relevance", "cosine", "lexical", "path", "start_line", "end_line",
-    "start_byte", "end_byte", "span", "headings", "text", "metadata",
+    "start_byte", "end_byte", "span", "headings", "text", "metadata", "copies", "more_in_file",
 ]  # fmt: skip
 
 
@@ -20,7 +24,7 @@ def hits(result):
 def test_json_has_the_documented_keys_and_exact_places(run, workspace):
     result = run("search", "logging of errors", "docs", "--json", "-k", "3")
     found = json.loads(result.stdout)
-    assert ["query", "space", "reason", "hits"] == list(found)
+    assert ["query", "searched_for", "space", "reason", "closest", "hits"] == list(found)
     assert ("logging of errors", "docs", "") == (found["query"], found["space"], found["reason"])
     assert [1, 2, 3] == [hit["rank"] for hit in found["hits"]]
     for hit in found["hits"]:
@@ -65,6 +69,108 @@ def test_nothing_found_is_no_error_and_says_why(run):
     found = json.loads(run("search", "zebra", "docs", "--min-relevance", "1", "--json").stdout)
     assert [] == found["hits"]
     assert found["reason"]
+
+
+def test_where_nothing_is_shown_the_closest_and_how_to_see_it_are_told(run, workspace):
+    asked = ("search", "logging of errors", "docs", "--min-relevance", "1")
+    found = json.loads(run(*asked, "--json").stdout)
+    closest = found["closest"]
+    place = f"{closest['path']}:{closest['start_line']}"
+    assert (workspace / closest["path"]).is_file()
+    assert ["path", "start_line", "end_line", "relevance", "headings"] == list(closest)
+    assert f'closest: {place} "{closest["headings"][-1]}"' in found["reason"]
+    for command, told in (("search", "no hits"), ("context", "no passages")):
+        note = run(command, *asked[1:]).stderr.splitlines()[-1]
+        assert f"{told}: {found['reason']}; show it with --min-relevance 0" == note
+    shown = hits(run(*asked[:-1], "0", "--json", "-k", "50", "--per-file", "0"))
+    assert place in {f"{hit['path']}:{hit['start_line']}" for hit in shown}
+    packed = json.loads(run("context", *asked[1:], "--json").stdout)
+    assert (closest, found["reason"]) == (packed["closest"], packed["reason"])
+    assert json.loads(run("search", "logging", "docs", "--json").stdout)["closest"] is None
+
+
+def test_a_text_stands_once_and_of_a_file_as_many_as_are_asked_for(run, workspace):
+    page = "".join(f"## Zebra {n}\n\nZebra number {n} grazes.\n\n" for n in range(5))
+    (workspace / "docs" / "zebras.md").write_text(page)
+    for name in "abcde":
+        (workspace / "docs" / f"{name}.md").write_text("# Okapi\n\nOkapis are no zebras.\n")
+    asked = ("search", "zebra", "docs", "--mode", "lexical", "-k", "20")
+    found = hits(run(*asked, "--json"))
+    assert 4 == len(found)
+    (once,) = (hit for hit in found if "Okapi" in hit["text"])
+    places = {once["path"], *(copy["path"] for copy in once["copies"])}
+    assert {f"docs/{name}.md" for name in "abcde"} == places
+    assert all(["path", "start_line", "end_line"] == list(copy) for copy in once["copies"])
+    (last,) = (hit for hit in found if hit["more_in_file"])
+    whole = hits(run(*asked, "--json", "--per-file", "0"))
+    ranked = [
+        {key: hit[key] for key in ("start_line", "end_line")}
+        for hit in whole
+        if hit["path"] == "docs/zebras.md"
+    ]
+    assert (5, ranked[3:]) == (len(ranked), last["more_in_file"])
+
+    lines = run(*asked).stdout.splitlines()
+    assert 4 == len(lines)
+    (line,) = (line for line in lines if "Okapi" in line)
+    first, second, third = (copy["path"] for copy in once["copies"][:3])
+    assert line.endswith(f"[same text: {first}:1, {second}:1, {third}:1 and 1 more]")
+    named = ", ".join(f"{one['start_line']}-{one['end_line']}" for one in last["more_in_file"])
+    assert 1 == sum(line.endswith(f"[2 more in this file: lines {named}]") for line in lines)
+
+    told = run("explain", "zebra", "--space", "docs", *asked[3:])
+    assert 2 == told.stdout.count("folded: other hits of its file are shown")
+    assert 4 == told.stdout.count(f"copy of {once['path']}:1")
+    told = run("explain", "zebra", "--space", "docs", *asked[3:], "--per-file", "1")
+    assert 4 == told.stdout.count("folded: other hits of its file are shown")
+
+
+def test_a_number_that_does_not_fall_with_the_order_is_explained_in_one_line(run, workspace):
+    docs = workspace / "docs"
+    for number in range(12):
+        (docs / f"z{number}.md").write_text(f"# Z{number}\n\n{'zebra ' * number} quagga okapi\n")
+    told = {}
+    for query in ("zebra quagga", "okapi", "quagga", "zebra", "zebra okapi grazing"):
+        result = run("search", query, "docs", "-k", "12")
+        numbers = [float(line.split()[1]) for line in result.stdout.splitlines()]
+        falling = numbers == sorted(numbers, reverse=True)
+        assert falling is ("ordered by score" not in result.stderr), result.stdout
+        assert "ordered by score" not in run("search", query, "docs", "--json", "-k", "12").stderr
+        told[falling] = query
+    assert False in told  # the case is there
+    assert "" == run("search", told[False], "docs", "-k", "12", "-q").stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+@pytest.mark.parametrize("environment", [{}, {"NO_COLOR": "1"}])
+def test_on_a_terminal_the_best_matching_lines_stand_out(workspace, environment):
+    import pty
+
+    pytest.importorskip("onnxruntime", reason="the command runs with the bundled model")
+    filler = "".join(f"Line {n} says nothing of it.\n" for n in range(3, 30))
+    text = f"# Page\n\n{filler}The zebra grazes at night.\n{filler}"
+    (workspace / "docs" / "zebra.md").write_text(text)
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "ragloom", "search", "zebra grazing", "docs", "-k", "1"]
+    chosen = {"TERM": "xterm", "RAGLOOM_EMBEDDER": "onnx", "RAGLOOM_MODE": "lexical", **environment}
+    with os.fdopen(theirs, "wb") as terminal:
+        done = subprocess.run(
+            command, stdout=terminal, stderr=subprocess.PIPE, env=os.environ | chosen, check=True
+        )
+    shown = b""
+    with suppress(OSError):  # the other end is closed
+        while more := os.read(ours, 4096):
+            shown += more
+    os.close(ours)
+    assert done.stderr
+    lines = shown.decode().replace("\r\n", "\n").splitlines()
+    (line,) = (line for line in lines if "grazes" in line)
+    assert ("\x1b" in shown.decode()) is not bool(environment)
+    if environment:
+        assert "   30 │ The zebra grazes at night." == line
+        assert lines[lines.index(line) - 1].strip() == "… 29 lines above"
+    else:
+        assert "\x1b[1mzebra\x1b[0m" in line
 
 
 def test_a_change_is_found_at_once_and_not_without_refresh(run, workspace):

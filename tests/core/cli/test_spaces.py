@@ -45,8 +45,11 @@ def test_every_declared_space_is_indexed_and_all_are_asked_as_one(run, workspace
     found = json.loads(run("search", "logging a review", "-k", "20", "--json").stdout)
     assert "logs, reviews" == found["space"]
     assert {"observability", "code-reviews"} == {hit["path"].split("/")[1] for hit in found["hits"]}
-    relevances = [hit["relevance"] for hit in found["hits"]]
-    assert sorted(relevances, reverse=True) == relevances
+    scores = [hit["score"] for hit in found["hits"]]
+    assert sorted(scores, reverse=True) == scores
+    found = json.loads(
+        run("search", "logging a review", "-k", "20", "--per-file", "0", "--json").stdout
+    )
     context = json.loads(run("context", "logging a review", "-k", "20", "--json").stdout)
     assert {hit["path"] for hit in found["hits"]} == {one["path"] for one in context["citations"]}
     for arguments in (("--space", "logs"), ("docs/observability",)):

@@ -2,80 +2,197 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
+import numpy.typing as npt
 import pytest
 
-from ragloom import Calibration, ConfigError, SearchResult
+from ragloom import Calibration, ConfigError, SearchResult, Space
 from ragloom.retrieval.calibration import (
+    FEATURES,
     fit_to_corpus,
     fit_to_pairs,
+    logits,
     read_calibration,
+    with_gate_at,
     write_calibration,
 )
+from ragloom.retrieval.parsed_query import parse
+from ragloom.retrieval.ranking import find_candidates, order
 from ragloom.retrieval.relevance import (
     DEFAULT_CALIBRATION,
     LEXICAL_CALIBRATION,
-    WordEvidence,
-    relevance,
-    word_evidence,
+    LITERAL_RELEVANCE,
+    Evidence,
+    weigh,
 )
+from ragloom.types import Mode
+
+NOTHING = Calibration(bias=-20.0, cosine_weight=0.0, coverage_weight=0.0, source="made up")
+MOST = "how do the gateway and the ledger and the violin agree"
 
 
-def of(cosine: float, coverage: float, matched: int) -> float:
-    """The relevance on the default curve."""
-    evidence = WordEvidence(coverage, matched)
-    return relevance(DEFAULT_CALIBRATION, cosine=cosine, evidence=evidence)
+@pytest.fixture
+def space(files: Path, make_space: Callable[..., Space]) -> Space:
+    """A note that says the most of ``MOST``, one that says some of it, and others."""
+    texts = {
+        "most": "The gateway asks the ledger, and the violin agrees.",
+        "some": "A gateway is a door. The ledger is a book about money.",
+        **{f"other-{number}": f"The weather of day {number} was fair." for number in range(9)},
+    }
+    for name, text in texts.items():
+        (files / f"{name}.md").write_text(f"# Note\n\n{text}\n", "utf-8")
+    space = make_space()
+    space.index()
+    return space
 
 
-def test_it_rises_with_each_kind_of_evidence() -> None:
-    assert of(0.3, 0.5, 2) < of(0.4, 0.5, 2) < of(0.4, 0.9, 2) < of(0.4, 0.9, 3)
-    assert 0 <= of(-1.0, 0.0, 0) < 0.001
-    assert 0.999 < of(1.0, 1.0, 5) <= 1
+def weighed(
+    space: Space, query: str, calibration: Calibration, mode: Mode = "lexical"
+) -> dict[str, Evidence]:
+    """The evidence for each note that is a candidate."""
+    snapshot = space.snapshot()
+    parsed, *_ = parse(query, snapshot, space.embedder)
+    found = find_candidates(parsed, snapshot=snapshot, embedder=space.embedder, mode=mode)
+    (ranking,) = order([found], mode)
+    return {
+        Path(snapshot.uris[snapshot.file_of_row[row]]).stem: weigh(
+            parsed, found, np.array([row], np.intp), calibration
+        )
+        for row in ranking.rows.tolist()
+    }
 
 
-def test_words_alone_need_most_of_the_query() -> None:
-    some = relevance(LEXICAL_CALIBRATION, cosine=0.0, evidence=WordEvidence(0.5, 2))
-    nearly_all = relevance(LEXICAL_CALIBRATION, cosine=0.0, evidence=WordEvidence(0.95, 4))
-    assert some < 0.3 < nearly_all
+def test_it_rises_with_the_words_that_a_passage_shares_with_the_query(space: Space) -> None:
+    found = weighed(space, MOST, LEXICAL_CALIBRATION)
+
+    assert found["most"].coverage > found["some"].coverage > 0
+    assert found["most"].matched > found["some"].matched
+    assert found["most"].relevance > found["some"].relevance
 
 
-def test_word_evidence_weighs_rare_words_more() -> None:
-    weights = {"log": 1.0, "serilog": 3.0}
+def test_it_falls_with_the_share_of_words_that_stand_nowhere(space: Space) -> None:
+    known = weighed(space, MOST, LEXICAL_CALIBRATION)["most"]
+    unknown = weighed(space, f"{MOST} about XR-4711", LEXICAL_CALIBRATION)["most"]
 
-    assert word_evidence(weights, str.split, "log it") == (0.25, 1)
-    assert word_evidence(weights, str.split, "serilog can log") == (1.0, 2)
-    assert word_evidence(weights, str.split, "") == (0.0, 0)
-    assert word_evidence({}, str.split, "log") == (0.0, 0)
+    assert unknown.relevance < known.relevance
 
 
-def test_a_fit_puts_off_topic_queries_below_the_gate() -> None:
-    random = np.random.default_rng(0)
-    right = random.normal([0.6, 0.8, 1.2], 0.1, (300, 3))
-    wrong = random.normal([0.3, 0.3, 0.5], 0.1, (900, 3))
-    null = wrong.reshape(180, 5, 3)
+def test_words_alone_need_most_of_the_query(space: Space) -> None:
+    found = weighed(space, f"{MOST} and the copper pump", LEXICAL_CALIBRATION)
 
-    fitted = fit_to_pairs(
-        np.vstack([right, wrong]),
-        np.repeat([True, False], [300, 900]),
-        lambda weights: (weights[0] + null @ weights[1:]).max(axis=1),
-        source="made up",
+    assert (
+        found["some"].relevance < 0.3 < weighed(space, MOST, LEXICAL_CALIBRATION)["most"].relevance
     )
 
-    def share(rows: np.ndarray) -> float:
-        logits = fitted.bias + rows @ [
-            fitted.cosine_weight,
-            fitted.coverage_weight,
-            fitted.matched_weight,
-        ]
-        return float((1 / (1 + np.exp(-logits)) >= 0.3).mean())
 
-    assert share(wrong) < 0.02
-    assert share(right) > 0.95
+def test_each_weight_counts_its_feature(space: Space) -> None:
+    query = f"{MOST} about XR-4711"
+    hit = space.search(query, min_relevance=0.0).hits[0]
+    assert hit.chunk.uri == "most.md"
+    coverage = weighed(space, query, NOTHING, "hybrid")["most"].coverage[0]
+    expected = {
+        "cosine": hit.cosine,
+        "agreement": 1.0,  # nearest, and best by words
+        "coverage": coverage,
+        "words": np.log1p(5),  # gateway, ledger, violin, agree, XR-4711
+        "unknown": 1 - coverage,  # it holds every other word
+    }
+
+    def logit(name: str) -> float:
+        alone = replace(NOTHING, bias=0.0, **{f"{name}_weight": 1.0})
+        relevance = weighed(space, query, alone, "hybrid")["most"].relevance[0]
+        return float(np.log(relevance / (1 - relevance)))
+
+    assert {name: logit(name) for name in FEATURES} == pytest.approx(expected, abs=1e-6)
+
+
+def test_what_a_query_names_is_relevant_on_any_curve(space: Space) -> None:
+    assert weighed(space, "violin", NOTHING)["most"].relevance >= LITERAL_RELEVANCE
+    assert weighed(space, "violin gateway", NOTHING)["most"].relevance >= LITERAL_RELEVANCE
+    assert weighed(space, "violin gateway", NOTHING)["some"].relevance < 0.01
+    assert weighed(space, MOST, NOTHING)["most"].relevance < 0.01
+
+
+def made_up() -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+    """Features of pairs that answer and of three times as many that do not."""
+    random = np.random.default_rng(0)
+    right = random.normal([0.6, 0.8, 0.8, 1.2, 0.0], 0.1, (300, 5))
+    wrong = random.normal([0.3, 0.2, 0.3, 1.2, 0.2], 0.1, (900, 5))
+    return np.vstack([right, wrong]), np.repeat([True, False], [300, 900])
+
+
+def test_a_fit_tells_answers_from_others() -> None:
+    features, answers = made_up()
+
+    fitted = fit_to_pairs(features, answers, np.ones(1200), source="made up")
+
+    assert ((logits(fitted, features) > 0) == answers).mean() > 0.99
+    assert fitted.cosine_weight > 0
+    assert fitted.coverage_weight > 0
+    assert fitted.unknown_weight < 0
+
+
+def test_both_classes_weigh_the_same() -> None:
+    features, answers = made_up()
+    again = np.vstack([features, features[~answers], features[~answers]])
+    more = np.append(answers, np.zeros(1800, np.bool_))
+
+    once = fit_to_pairs(features, answers, np.where(answers, 1.0, 3.0), source="made up")
+    thrice = fit_to_pairs(again, more, np.ones(3000), source="made up")
+
+    assert logits(once, features) == pytest.approx(logits(thrice, features))
+
+
+def test_a_pair_of_no_weight_does_not_count() -> None:
+    features, answers = made_up()
+    stray = np.vstack([features, np.full((1, 5), 9.0)])
+    weights = np.append(np.ones(1200), 0.0)
+
+    without = fit_to_pairs(features, answers, np.ones(1200), source="made up")
+
+    assert logits(without, features) == pytest.approx(
+        logits(fit_to_pairs(stray, np.append(answers, False), weights, source="x"), features)
+    )
+
+
+def test_a_fit_weighs_only_the_features_it_is_told() -> None:
+    features, answers = made_up()
+
+    fitted = fit_to_pairs(
+        features, answers, np.ones(1200), used=("coverage", "words"), source="made up"
+    )
+
+    weights = {name: getattr(fitted, f"{name}_weight") for name in FEATURES}
+    assert [name for name, weight in weights.items() if weight] == ["coverage", "words"]
+
+
+def test_a_feature_that_is_always_the_same_harms_no_fit() -> None:
+    features, answers = made_up()
+    features[:, 1] = 0.0
+
+    fitted = fit_to_pairs(features, answers, np.ones(1200), source="made up")
+
+    assert fitted.agreement_weight == 0
+    assert ((logits(fitted, features) > 0) == answers).mean() > 0.99
+
+
+def test_the_gate_stands_where_it_is_put() -> None:
+    features, _ = made_up()
+    moved = with_gate_at(DEFAULT_CALIBRATION, 1.25)
+
+    was, now = logits(DEFAULT_CALIBRATION, features), logits(moved, features)
+
+    relevance = 1 / (1 + np.exp(-now))
+    assert ((relevance >= 0.3) == (was >= 1.25)).all()
 
 
 def test_a_calibration_is_kept_for_its_model_only(tmp_path) -> None:
     fitted = Calibration(
-        bias=-1.5, cosine_weight=2.0, coverage_weight=3.0, matched_weight=0.5, source="made up"
+        bias=-1.5, cosine_weight=2.0, coverage_weight=3.0, words_weight=0.5, source="made up"
     )
     write_calibration(tmp_path, "model-a", fitted)
 

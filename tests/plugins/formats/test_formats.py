@@ -109,6 +109,7 @@ def test_no_citation_is_an_empty_text(host):
     assert json.loads(host.formatter("json").render(empty)) == {
         "passages": [],
         "reason": "nothing is relevant",
+        "closest": None,
     }
     rendered = host.formatter("xml").render(context(reason='a "b" <c>'))
     assert 'a "b" <c>' == parse_xml(rendered).get("reason")

@@ -404,3 +404,14 @@ def test_a_context_never_fails(knowledge, monkeypatch):
     monkeypatch.setattr(knowledge._index, "search", broken)
     made = knowledge.context_for_task(Task(description="Do it"))
     assert ("Do it", "gone") == (made.text, made.reason)
+
+
+def test_lessons_of_one_wording_are_all_found(knowledge):
+    """A text stands once among hits; who asks for lessons gets each that holds it."""
+    ids = {
+        knowledge.capture_failure_solution("one", agent, FAILURE, solution_steps=FIX).id
+        for agent in ("backend", "frontend")
+    }
+    knowledge.process_checkpoint("one", "manual")
+    assert 2 == len(ids)
+    assert ids == {pattern.id for pattern in knowledge.query_for_task(FAILURE)}

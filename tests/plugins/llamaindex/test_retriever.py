@@ -3,6 +3,7 @@
 import asyncio
 import re
 import shutil
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -116,3 +117,23 @@ def test_a_space_that_is_not_indexed_says_so(tmp_path, space):
     retriever = RagloomRetriever.open(tmp_path, host=space.workspace.host)
     with pytest.raises(NotIndexedError, match="ragloom index"):
         retriever.retrieve("anything")
+
+
+def test_nothing_relevant_names_the_closest_in_the_log(space, caplog):
+    assert [] == RagloomRetriever(space, min_relevance=0.7).retrieve("Klingon localization")
+    (said,) = [record.getMessage() for record in caplog.records if record.name == "ragloom"]
+    assert re.match(
+        r"no node: no relevant match \(best 0\.\d\d, minimum 0\.70\); closest: (docs/\S+):\d+.*; "
+        r"see it with min_relevance=0, or read \1$",
+        said,
+    )
+    assert RagloomRetriever(space, min_relevance=0).retrieve("Klingon localization")
+
+
+def test_a_file_gives_all_its_passages_unless_told_otherwise(space):
+    def most(**chosen):
+        retriever = RagloomRetriever(space, top_k=50, min_relevance=0, **chosen)
+        nodes = retriever.retrieve("How do I log errors?")
+        return max(Counter(node.metadata["file_path"] for node in nodes).values())
+
+    assert most() > 1 == most(per_file=1)

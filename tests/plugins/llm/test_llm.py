@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -107,8 +108,8 @@ def test_without_a_name_several_spaces_are_asked_as_one(indexed, project):
         file.write("  runbooks: {sources: [runbooks]}\n")
     Workspace.open(project).space("runbooks").index()
 
-    fragment = run("-f", "ragloom::copy a full bucket", "Answer me.").output
-    tool = run("-T", "rag_search", 'search {"query": "copy a full bucket"}').output
+    fragment = run("-f", "ragloom::bucket", "Answer me.").output
+    tool = run("-T", "rag_search", 'search {"query": "bucket"}').output
     for said in (fragment, tool):
         assert "source: docs/s3.md" in said
         assert "source: runbooks/full.md" in said
@@ -118,7 +119,8 @@ def test_nothing_relevant_is_said_to_the_model(indexed):
     done = run("-f", "ragloom:docs:a recipe for apple pie", "Answer me.")
 
     assert done.exit_code == 0, done.output
-    assert "No relevant documentation found for your query." in done.output
+    assert "No relevant documentation found for your query.\nno relevant match" in done.output
+    assert re.search(r"closest: (docs/\w+\.md):1 .*; rephrase the query, or read \1", done.output)
 
 
 @pytest.mark.parametrize(
@@ -235,3 +237,13 @@ def test_numbers_as_models_write_them_are_taken(top_k, indexed):
 def test_what_is_left_out_as_null_has_its_default(indexed):
     given = json.dumps({"query": "copy a bucket", "top_k": None, "space": None})
     assert "TOOL SAID: --- Result 1" in run("-T", "rag_search", f"search {given}").output
+
+
+def test_a_fragment_holds_all_of_a_file_and_the_tool_names_what_it_folds(indexed, project):
+    sections = (f"## Queue {n}\n\nQueue {n} is drained by the worker.\n\n" for n in range(5))
+    (project / "docs" / "queues.md").write_text("".join(sections), "utf-8")
+    Workspace.open(project).space("docs").index()
+    fragment = run("-f", "ragloom:docs:queue drained", "Answer me.").output
+    assert (5, False) == (fragment.count("source: docs/queues.md"), "more in this file" in fragment)
+    tool = run("-T", "rag_search", 'search {"query": "queue drained"}').output
+    assert (3, True) == (tool.count("source: docs/queues.md"), "2 more in this file" in tool)

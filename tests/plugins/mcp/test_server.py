@@ -83,9 +83,17 @@ def test_nothing_relevant_is_an_answer(workspace):
     async def conversation(client):
         found = await client.call_tool("rag_search", {"query": "a recipe for apple pie"})
         assert not found.is_error
-        assert found.content[0].text == "No relevant documentation found for your query."
-        assert found.structured_content["hits"] == []
-        assert "no relevant match" in found.structured_content["reason"]
+        first, second = found.content[0].text.splitlines()
+        assert first == "No relevant documentation found for your query."
+        structured = found.structured_content
+        assert structured["hits"] == []
+        assert structured["reason"] == second
+        assert "no relevant match" in second
+        path = structured["closest"]["path"]
+        assert f"closest: {path}:{structured['closest']['start_line']}" in second
+        assert second.endswith(f"rephrase the query, or read {path}")
+        read = await client.call_tool("read_source", {"path": path})
+        assert not read.is_error
 
     talk(make_server(space_shelf(workspace, "docs")), conversation)
 
@@ -314,7 +322,7 @@ def test_a_real_server_sees_what_another_process_indexes(workspace, project):
         tools = (await client.list_tools()).tools
         assert [tool.name for tool in tools] == ["rag_search", "list_spaces", "read_source"]
         before = await client.call_tool("rag_search", query)
-        assert before.content[0].text == "No relevant documentation found for your query."
+        assert before.content[0].text.startswith("No relevant documentation found for your query.")
 
         (project / "docs" / "deploy.md").write_text(
             "# Deployments\n\nOn a Friday only the duty engineer may approve a deployment.\n",
@@ -449,3 +457,34 @@ def refused(url: str, *, host: str) -> int:
 def test_the_listener_is_on_loopback_alone():
     with listen(0) as listener:
         assert listener.getsockname()[0] == "127.0.0.1"
+
+
+def test_copies_and_more_of_a_file_are_named_in_both_answers(workspace, project):
+    sections = (f"## Queue {n}\n\nQueue {n} is drained by the worker.\n\n" for n in range(5))
+    (project / "docs" / "queues.md").write_text("".join(sections), "utf-8")
+    for name in "ab":
+        path = project / "docs" / f"{name}.md"
+        path.write_text("# Topics\n\nA topic is drained by a subscriber.\n", "utf-8")
+    workspace.space("docs").index()
+
+    async def conversation(client):
+        found = await client.call_tool("rag_search", {"query": "queue drained", "top_k": 4})
+        hits = found.structured_content["hits"]
+        of_file = [hit for hit in hits if hit["path"] == "docs/queues.md"]
+        assert [0, 0, 2] == [len(hit["more_in_file"]) for hit in of_file]
+        lines = ", ".join(
+            f"{one['start_line']}-{one['end_line']}" for one in of_file[-1]["more_in_file"]
+        )
+        assert f"--- 2 more in this file: lines {lines} ---" in found.content[0].text
+        found = await client.call_tool("rag_search", {"query": "topic drained by subscriber"})
+        best = found.structured_content["hits"][0]
+        (copy,) = best["copies"]
+        assert {"docs/a.md", "docs/b.md"} == {best["path"], copy["path"]}
+        assert f"--- same text: {copy['path']}:1 ---" in found.content[0].text
+        assert "" == found.structured_content["searched_for"]
+        assert found.structured_content["closest"] is None
+        found = await client.call_tool("rag_search", {"query": "topic drained by subscrriber"})
+        assert "topic drained by subscriber" == found.structured_content["searched_for"]
+        assert "topic drained by subscriber" in found.content[0].text
+
+    talk(make_server(space_shelf(workspace, "docs")), conversation)

@@ -182,7 +182,7 @@ def test_a_closed_embedder_opens_again():
 
 def test_the_bundled_model_ships_its_calibration(embedder):
     assert embedder.calibration.cosine_weight > 0
-    assert "SciFact" in embedder.calibration.source
+    assert "fit_calibration.py" in embedder.calibration.source
 
 
 def in_a_fresh_process(code):
@@ -230,7 +230,36 @@ def test_a_query_that_the_vocabulary_lacks_is_no_direction(embedder, text):
     np.testing.assert_array_equal(embedder.embed_query(text), np.zeros(384, np.float32))
 
 
-@pytest.mark.parametrize("text", ["", " ", "?", "\U0001f984 flaky", "日本", "[UNK] x"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "नाव में पानी भर गया",
+        "ท่าเรือปิดในฤดูหนาว",
+        "الميناء مغلق",
+        "Το λιμάνι κλείνει",
+        "Гавань закрыта",
+        "항구",
+    ],
+)
+def test_a_query_that_the_vocabulary_only_spells_is_no_direction(embedder, text):
+    np.testing.assert_array_equal(embedder.embed_query(text), np.zeros(384, np.float32))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        " ",
+        "?",
+        "\U0001f984 flaky",
+        "日本",
+        "[UNK] x",
+        "C++",
+        "E0382",
+        "β-carotene and γ rays",
+        "bến cảng đóng cửa",
+    ],
+)
 def test_a_query_of_which_something_is_known_has_one(embedder, text):
     assert_is_table(embedder.embed_query(text)[np.newaxis], 1)
 

@@ -1,0 +1,126 @@
+"""A request without its courtesies, and its sentences."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragloom.retrieval.rewriting import MOST_SENTENCES, queries
+
+PLAIN = {
+    "how do I rotate the keys?": "how do I rotate the keys?",
+    "Please, how do I rotate the keys?": "how do I rotate the keys?",
+    "how do I rotate the keys, please?": "how do I rotate the keys",
+    "Hi there! How do I rotate the keys? Thanks a lot!": "How do I rotate the keys?",
+    "Hello, could you please tell me how to rotate the keys": "rotate the keys",
+    "Dear team, I would like to know about key rotation. Many thanks!": "key rotation",
+    "hey can someone explain key rotation to me, thx": "key rotation",
+    "I'm wondering whether the keys are rotated": "keys are rotated",
+    "Could anyone point me to the page on log levels? Cheers": "page on log levels",
+    "do you know what latency_ms means? thank you": "latency_ms means?",
+}
+EMPTY = [
+    "hello",
+    "Hi!",
+    "thanks a lot!",
+    "Thank you very much, have a nice day.",
+    "please",
+    "Could you please help me?",
+    "good morning everyone",
+    "Hi, can anyone help me with a quick question? Thanks!",
+    "what is your name?",
+    "hello, nice to meet you",
+]
+KEPT = [  # soft words where nothing is asked for
+    "explain plan",
+    "show tables",
+    "find",
+    "help",
+    "name",
+    "sorry",
+    "team topologies",
+    "guidance on questions",
+    "day one",
+    "time zone",
+    "wonder wheel",
+    "mind map",
+    "welcome page",
+    "hello world",
+    "hello world example",
+    "greetings endpoint",
+    "the second night",
+]
+
+
+def content(text: str) -> list[str]:
+    return re.findall(r"\w+", text.lower())
+
+
+@pytest.mark.parametrize(("text", "plain"), PLAIN.items())
+def test_courtesies_are_removed_at_both_ends(text: str, plain: str) -> None:
+    whole, sentences = queries(text)
+    assert () == tuple(sentences)
+    words = [word for word in content(plain) if word not in {"how", "do", "i", "what", "to"}]
+    assert words == [word for word in content(whole) if word in words]
+    courteous = {"please", "thanks", "thank", "thx", "hi", "hello", "hey", "dear", "cheers", "many"}
+    assert set() == courteous & set(content(whole))
+
+
+@pytest.mark.parametrize("text", EMPTY)
+def test_nothing_but_courtesies_is_no_query(text: str) -> None:
+    assert ("", ()) == queries(text)
+
+
+@pytest.mark.parametrize("text", KEPT)
+def test_soft_words_alone_stay(text: str) -> None:
+    assert (text, ()) == queries(text)
+
+
+def test_a_question_keeps_its_courteous_words_in_the_middle() -> None:
+    assert ("how do I return a thank you page", ()) == queries("how do I return a thank you page")
+
+
+def test_several_sentences_are_given_one_by_one_questions_first() -> None:
+    text = (
+        "Hi all! Our service moved to the new cluster last week. Since then the exporter drops "
+        "spans. Which setting limits the batch size? Thanks!"
+    )
+    whole, sentences = queries(text)
+    assert "Which setting limits the batch size?" == sentences[0]
+    assert 3 == len(sentences)
+    assert content(whole) == content(
+        "Our service moved to the new cluster last week. Since then the exporter drops spans. "
+        "Which setting limits the batch size?"
+    )
+
+
+def test_a_whole_page_is_no_more_than_a_few_searches() -> None:
+    whole, sentences = queries("The exporter drops spans. " * 50)
+    assert MOST_SENTENCES == len(sentences)
+    assert 50 == whole.count("exporter")
+
+
+SCRAPS = (
+    "please|thanks|hi|could|you|tell me|explain|show|how|to|log|errors|?|.|!|,|(|)|don't|“the”|"
+    "OPS-4711|latency_ms|v1.2.3|--verbose|合約|\n|..."
+)
+
+
+@given(
+    st.one_of(
+        st.text(max_size=200),
+        st.lists(st.sampled_from(SCRAPS.split("|")), max_size=25).map(" ".join),
+    )
+)
+def test_any_text_gives_a_part_of_its_own_words_in_their_order(text: str) -> None:
+    whole, sentences = queries(text)
+    left = iter(content(text))
+    assert all(word in left for word in content(whole))
+    assert len(sentences) != 1
+    for sentence in sentences:
+        assert sentence in whole
+    if not re.search(r"\w", text):
+        assert text.strip() == whole
