@@ -135,7 +135,7 @@ def weigh(
         + (FOREIGN_BONUS if query.foreign else 0.0)
     )
     curve = 1 / (1 + np.exp(-logit))
-    literal = _literal(query, snapshot, rows, held, frequency)
+    literal = _literal(query, found, rows, held, frequency)
     if words and not query.corrected:
         literal |= (_missing(held) == 0) & (cosine >= _NEAR)
     if scores is not None and len(words) > 1 and not query.corrected:
@@ -162,16 +162,17 @@ def best_of(weighed: Sequence[Evidence]) -> Evidence:
 
 def _literal(
     query: ParsedQuery,
-    snapshot: Snapshot,
+    candidates: Candidates,
     rows: npt.NDArray[np.intp],
     held: npt.NDArray[np.bool_],
     frequency: npt.NDArray[np.int64],
 ) -> npt.NDArray[np.bool_]:
     """``(n,)`` bool: which rows hold what the query names, letter for letter.
 
-    All of its words, where they are no sentence but words alone, or one name, and meet by no coincidence;
-    or its identifiers, whatever one other word says of them.
+    All of its words, where they are no sentence but words alone, or one name, or are all that is compared,
+    and meet by no coincidence; or its identifiers, whatever one other word says of them.
     """
+    snapshot = candidates.snapshot
     if query.phrases:
         return np.ones(len(held), np.bool_)
     words = query.words
@@ -180,7 +181,8 @@ def _literal(
     chunks = len(snapshot)
     every = _missing(held) == 0
     found: npt.NDArray[np.bool_] = np.full(len(held), fill_value=False)
-    if query.bare or (len(words) == 1 and words[0].text in query.names):
+    named = len(words) == 1 and words[0].text in query.names
+    if query.bare or named or candidates.vector is None:
         if float(np.prod(frequency / chunks)) <= _COINCIDENCE or frequency.min() <= _FEW:
             found |= every
         elif min(map(snapshot.file_lexical.spelling_frequency, query.spellings)) <= _FEW:
