@@ -55,7 +55,7 @@ LITERAL_RELEVANCE = 0.75
 
 _COINCIDENCE = 0.25  # the share of the chunks that hold words together by chance
 _RARE = 0.01  # the share of the chunks that hold a rare identifier
-_SMALL = 100  # chunks
+_SMALL = 300  # chunks
 _NEAR = 0.35  # cosine of a passage that holds every word of a sentence and is about it
 _AHEAD = 0.2  # of the best other file's fused score
 _HEAD, _OF_HEAD = 5, 3  # candidates, and how many of them a file has that stands out

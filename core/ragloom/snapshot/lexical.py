@@ -91,8 +91,8 @@ class LexicalIndex:
             self._searcher = self._index.searcher()
         self._schema = self._index.schema
         written = sum(self._searcher.doc_freq("language", language) for language in LANGUAGES)
-        self.removed = written - len(self)
-        self.languages = tuple(filter(self._holds, LANGUAGES)) or (ENGLISH,)
+        self.removed: int = written - len(self)
+        self.languages: Sequence[str] = tuple(filter(self._holds, LANGUAGES)) or (ENGLISH,)
 
     def __len__(self) -> int:
         """Documents in the index."""

@@ -81,7 +81,7 @@ class Snapshot:
         with self._named_damage():
             read = _read_meta(directory)
             _check_format(directory, read["format"])
-            self.meta = Meta(**read)
+            self.meta: Meta = Meta(**read)
             self._compare(self.meta.checksums.keys() - _MAPPED)
             self.vectors: Embeddings = np.load(directory / "vectors.npy", mmap_mode="r")
             self._offsets = np.load(directory / "chunks.npy", mmap_mode="r")
