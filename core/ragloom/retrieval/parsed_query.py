@@ -17,7 +17,7 @@ from ragloom.snapshot.words import QueryWord, weighted_terms
 CORRECTED_WEIGHT = 0.7
 """Of a corrected word beside one that is found as it is typed."""
 
-_TYPED = re.compile(r"[\w.#+-]*\w[\w#+]*")
+_TYPED = re.compile(r"[\w.#+-]++")
 _IDENTIFIER = re.compile(r"\w[\d_./#+-]|[\d_.#-]\w|[a-z][A-Z]")
 _CONSTANT = re.compile("[A-Z][A-Z0-9]{4,}")  # such as ECONNRESET
 _LAST_LATIN = "\u024f"
@@ -109,7 +109,7 @@ def _is_foreign(text: str, words: Sequence[QueryWord], languages: Sequence[str])
 
 def _phrases(text: str) -> Sequence[str]:
     """What stands in quotation marks, unless that is a quotation in prose."""
-    if len(_TYPED.findall(_PHRASE.sub("", text))) > _BESIDE_PHRASES:
+    if len(_typed(_PHRASE.sub("", text))) > _BESIDE_PHRASES:
         return []
     return [" ".join(phrase.casefold().split()) for phrase in _PHRASE.findall(text)]
 
@@ -135,4 +135,5 @@ def _names(text: str) -> frozenset[str]:
 
 
 def _typed(text: str) -> Sequence[str]:
-    return [word.rstrip(".-") for word in _TYPED.findall(text)]
+    words = (word.rstrip(".-") for word in _TYPED.findall(text))
+    return [word for word in words if any(map(str.isalnum, word))]

@@ -40,7 +40,7 @@ _NAMED = (
     r"|\b\w+\.NET\b|\b(?i:ado|asp|ml|vb)\.net\b|(?<![\w.])\.(?i:net)\b"
 )
 _SPELT = re.compile(r"[^\W_]+")
-_IDENTIFIER = re.compile(r"\w+(?:[.#+/@:_-]+\w+)+")
+_TOKEN = re.compile(r"(?<!\w)\w++(?:[.#+/@:-]++\w++)*+")
 _SLASH = re.compile("/+")
 _SHARP = re.compile("[A-Za-z]#")
 _LONGEST_CACHED = 64  # characters; longer "words" are encoded data and do not come again
@@ -259,7 +259,8 @@ def spellings(text: str) -> list[str]:
     """
     text = clean(text).casefold()
     found = _SPELT.findall(text)
-    for token in _IDENTIFIER.findall(text):
-        found.append(token)
-        found += _SLASH.split(token) if "/" in token else ()
+    for token in _TOKEN.findall(text):
+        if not token.isalnum():
+            found.append(token)
+            found += _SLASH.split(token) if "/" in token else ()
     return found
