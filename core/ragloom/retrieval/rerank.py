@@ -52,13 +52,7 @@ def reranked(
     order = np.concatenate([front[best], np.delete(np.arange(len(ranking.rows)), front)])
     new_scores = ranking.scores[order]
     new_scores[: len(best)] = _above_fused(scores[best])
-    return replace(
-        ranking,
-        rows=ranking.rows[order],
-        scores=new_scores,
-        cosine=ranking.cosine[order],
-        lexical=ranking.lexical[order],
-    )
+    return replace(ranking.reordered(order), scores=new_scores)
 
 
 def _above_fused(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

@@ -158,7 +158,7 @@ def judge_ranking(
         calibration = space.calibration() or space.embedder.calibration or DEFAULT_CALIBRATION
     last = examined(top_k, alone=gathered.parsed[0].bare)
     ranking, last = _with_sentences(gathered, ranking, last)
-    weighed = Weighed(gathered, ranking, calibration, last)
+    fused, weighed = ranking, Weighed(gathered, ranking, calibration, last)
     if rerank and space.reranker is not None:
         depth = min(space.settings.rerank_depth, len(ranking.rows))
         # What the gate keeps out need not be read: the order of the others is the same without it.
@@ -166,7 +166,7 @@ def judge_ranking(
         ranking = reranked(
             query.text, snapshot=snapshot, ranking=ranking, reranker=space.reranker, places=places
         )
-        weighed = Weighed(gathered, ranking, calibration, last)
+        weighed = Weighed(gathered, fused, calibration, last, ranking)
     row = Row(top_k, query.most_per_file(space.settings))
     return Judgement(
         generation=snapshot.meta.generation,
@@ -271,16 +271,27 @@ class Weighed:
 
     Args:
         gathered: The query, its sentences, and their candidates.
-        ranking: The order.
+        fused: Their order, in which they are weighed.
         calibration: The curve.
         examined: How many may be asked for; most often a few of the first are.
+        reranked: Another order of the same candidates, which the places count instead.
     """
 
     def __init__(
-        self, gathered: Gathered, ranking: Ranking, calibration: Calibration, examined: int
+        self,
+        gathered: Gathered,
+        fused: Ranking,
+        calibration: Calibration,
+        examined: int,
+        reranked: Ranking | None = None,
     ) -> None:
         self._gathered = gathered
-        self._ranking = ranking
+        self._fused = fused
+        self._ranking = reranked or fused
+        self._places = np.arange(len(fused.rows))
+        if reranked is not None:
+            by_row = np.argsort(fused.rows)
+            self._places = by_row[np.searchsorted(fused.rows, reranked.rows, sorter=by_row)]
         self._calibration = calibration
         self._blocks: dict[int, Evidence] = {}
         self._starts = sorted({0, _BLOCK, max(examined, _BLOCK), farthest(examined)})
@@ -305,13 +316,14 @@ class Weighed:
         return hit, WordEvidence(float(evidence.coverage[own]), int(evidence.matched[own]))
 
     def _evidence(self, at: int) -> tuple[Evidence, int]:
+        at = int(self._places[at])
         number = bisect_right(self._starts, at) - 1
         if number not in self._blocks:
             self._blocks[number] = self._weigh(slice(*[*self._starts, None][number : number + 2]))
         return self._blocks[number], at - self._starts[number]
 
     def _weigh(self, block: slice) -> Evidence:
-        ranking = self._ranking
+        ranking = self._fused
         rows, head = ranking.rows[block], not block.start
         pairs = zip(self._gathered.parsed, self._gathered.found, strict=True)
         weighed = [

@@ -30,6 +30,9 @@ PAGES = {
 }
 
 
+WORDS = ("is cooled at night", "is glazed by hand", "stands outside", "is cooled with water")
+
+
 class Wrong:
     """Gives what it is told to, and keeps what it read."""
 
@@ -106,6 +109,20 @@ def test_relevance_and_the_gate_are_the_same_as_without_it(open_space):
     assert open_space().search("red", min_relevance=1.0).reason == (
         without(open_space).search("red", min_relevance=1.0).reason
     )
+
+
+def test_a_file_that_stands_out_does_so_whatever_the_reranker_says(open_space, files):
+    sections = [f"## Kiln {n}\n\nThe kiln {what}.\n" for n, what in enumerate(WORDS)]
+    (files / "kiln.md").write_text("# Kilns\n\n" + "\n".join(sections), "utf-8")
+    without(open_space).index()
+    query = "how is the kiln cooled and glazed"
+    plain = without(open_space, per_file=0).search(query)
+    found = open_space(per_file=0).search(query)
+
+    assert "kiln.md" == plain.hits[0].chunk.uri
+    assert {hit.chunk.id: hit.relevance for hit in found.hits} == {
+        hit.chunk.id: hit.relevance for hit in plain.hits
+    }
 
 
 def test_what_the_gate_keeps_out_is_not_read(open_space):
