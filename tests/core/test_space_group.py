@@ -62,6 +62,22 @@ def test_a_space_alone_answers_as_it_does_itself(spaces):
     assert spaces["a"].search("errors") == SpaceGroup([spaces["a"]]).search("errors")
 
 
+def test_a_word_that_one_of_the_spaces_holds_is_corrected_in_none(make_space, files):
+    for path, text in {
+        "a/lamps.md": "A flicker of lamps.",
+        "b/stones.md": "Flinker stones.",
+    }.items():
+        (files / path).parent.mkdir(exist_ok=True)
+        (files / path).write_text(text)
+    a, b = (make_space(name=name, sources=(name,), mode="lexical") for name in "ab")
+    a.index()
+    b.index()
+    assert "flicker" in a.search("flinker").searched_for
+    result = SpaceGroup([a, b]).search("flinker")
+    assert ["b/stones.md"] == paths(result)
+    assert "" == result.searched_for
+
+
 def test_the_settings_of_the_most_generous_decide_how_many(spaces, make_space):
     few = make_space(name="b", sources=("b",), min_relevance=0.0, top_k=1)
     assert 3 == len(SpaceGroup([spaces["a"], few]).search("errors").hits)

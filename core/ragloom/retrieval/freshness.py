@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ragloom.errors import MissingDependencyError, SourceError
 from ragloom.protocols import Loader
+from ragloom.secrets.redaction import redact
 from ragloom.snapshot.manifest import FileEntry, unchanged
 from ragloom.sources.loading import content_hash, load_document, loader_for
 from ragloom.text.chunks import make_chunks
@@ -58,10 +59,10 @@ def read_indexed(path: Path) -> bytes:
 
 
 def text_of(path: Path) -> str | None:
-    """The decoded text of a file; None where it has none, or is too large to be read for it."""
+    """The decoded text of a file without secrets; None where it has none, or is too large to be read."""
     try:
         if path.stat().st_size > _READ_WHOLE:
             return None
-        return decode(read_indexed(path)).text
+        return redact(decode(read_indexed(path)).text)
     except (OSError, SourceError, MissingDependencyError):
         return None

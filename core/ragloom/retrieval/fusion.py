@@ -9,8 +9,9 @@ import numpy.typing as npt
 
 from ragloom.types import Mode
 
-DENSE_WEIGHT = 0.6
-"""Of the convex combination; measured in ``benchmarks/README.md``."""
+_DENSE_WEIGHT = 0.6  # of the convex combination, where the model has the words of the query
+_DENSE_WEIGHT_UNKNOWN = 0.3  # where it has none of them, and makes them up of pieces
+_KNOWN = 0.6  # the share of them from which on it has them
 
 _RANK_OFFSET = 60  # as its authors found it
 
@@ -19,6 +20,7 @@ def fuse(
     cosine: Sequence[npt.NDArray[np.float32]],
     lexical: Sequence[npt.NDArray[np.float32]],
     mode: Mode,
+    known: float = 1.0,
 ) -> Sequence[npt.NDArray[np.float64]]:
     """What orders the candidates of one or more indexes: float64, 0 to 1, on a scale common to all.
 
@@ -26,14 +28,21 @@ def fuse(
         cosine: ``(n,)`` for each index; NaN where no embedding was compared.
         lexical: ``(n,)`` BM25; NaN where the chunk shares no word with the query.
         mode: ``rrf`` for reciprocal ranks; a convex combination otherwise.
+        known: The share, 0 to 1, of the query's words that the model has whole. The less it knows of them,
+            the less its cosines weigh in the combination; measured in ``benchmarks/README.md``.
     """
-    fused = _reciprocal_ranks if mode == "rrf" else _combined
     ends = np.cumsum([len(one) for one in cosine])[:-1]
-    return np.split(fused(np.concatenate(cosine), np.concatenate(lexical)), ends)
+    cosines, words = np.concatenate(cosine), np.concatenate(lexical)
+    if mode == "rrf":
+        return np.split(_reciprocal_ranks(cosines, words), ends)
+    dense = _DENSE_WEIGHT_UNKNOWN + (_DENSE_WEIGHT - _DENSE_WEIGHT_UNKNOWN) * min(
+        known / _KNOWN, 1.0
+    )
+    return np.split(_combined(cosines, words, dense), ends)
 
 
 def _combined(
-    cosine: npt.NDArray[np.float32], lexical: npt.NDArray[np.float32]
+    cosine: npt.NDArray[np.float32], lexical: npt.NDArray[np.float32], dense: float
 ) -> npt.NDArray[np.float64]:
     """A convex combination of the two scores, each scaled to 0..1 over the candidates.
 
@@ -47,7 +56,7 @@ def _combined(
     meaning = _scaled(cosine)
     if np.isnan(lexical).all():
         return meaning
-    return DENSE_WEIGHT * meaning + (1 - DENSE_WEIGHT) * words
+    return dense * meaning + (1 - dense) * words
 
 
 def _reciprocal_ranks(

@@ -42,6 +42,9 @@ class ParsedQuery:
         names: Those, and words with a capital where a sentence does not ask for one.
         foreign: Whether it is in another language than English.
         bare: Whether it is words alone, without anything that makes a sentence of them.
+        phrase: Its content, in lower case, where that is several words in a row: "circuit breaker" in "what
+            is a circuit breaker?".
+        known: The share of its words that the model has whole, 0 to 1; 1 without a model.
     """
 
     text: str
@@ -54,15 +57,20 @@ class ParsedQuery:
     names: frozenset[str] = frozenset()
     foreign: bool = False
     bare: bool = False
+    phrase: str = ""
+    known: float = 1.0
 
 
-def parse(text: str, snapshot: Snapshot, embedder: Embedder | None) -> Sequence[ParsedQuery]:
+def parse(
+    text: str, snapshot: Snapshot, embedder: Embedder | None, beside: Sequence[Snapshot] = ()
+) -> Sequence[ParsedQuery]:
     """A query as a whole, then its sentences where it has several.
 
     Args:
         text: As typed.
         snapshot: Whose documents are searched.
         embedder: Its model's vocabulary tells rare words from misspelt ones; None for no model.
+        beside: Others that are searched for it, whose words are not misspelt, either.
     """
     whole, sentences = queries(text)
     if not whole:
@@ -71,7 +79,15 @@ def parse(text: str, snapshot: Snapshot, embedder: Embedder | None) -> Sequence[
     phrases = [] if sentences else _phrases(text)
 
     def known(word: str) -> bool:
-        return embedder is not None and embedder.counter.count(word) == 1
+        if embedder is not None and embedder.counter.count(word) == 1:
+            return True
+        indexes = [other.lexical for other in beside]
+        return any(index.frequency(one) for index in indexes for one in index.query_words(word))
+
+    def whole_words(found: Sequence[QueryWord]) -> float:
+        if embedder is None or not found:
+            return 1.0
+        return sum(embedder.counter.count(word.text) <= 1 for word in found) / len(found)
 
     def parsed(one: str) -> ParsedQuery:
         spelt, found = corrected(one, snapshot, known)
@@ -95,6 +111,8 @@ def parse(text: str, snapshot: Snapshot, embedder: Embedder | None) -> Sequence[
             names=_identifiers(spelt) | _names(spelt),
             foreign=_is_foreign(spelt, words, snapshot.lexical.languages),
             bare=len(content) == len(words),
+            phrase=_in_a_row(spelt, content),
+            known=whole_words(content),
         )
 
     return [parsed(one) for one in (whole, *sentences)]
@@ -107,11 +125,24 @@ def _is_foreign(text: str, words: Sequence[QueryWord], languages: Sequence[str])
     return query_language([word.text for word in words], languages) != ENGLISH
 
 
+def _in_a_row(text: str, content: Sequence[QueryWord]) -> str:
+    """The content of a text where it is several words, with nothing but blanks between them."""
+    if len(content) < 2:  # noqa: PLR2004 - one word is no phrase
+        return ""
+    first, last = content[0].text, content[-1].text
+    lowered = " ".join(text.casefold().split())
+    start, end = lowered.find(first), lowered.rfind(last)
+    phrase = lowered[start : end + len(last)]
+    return phrase if 0 <= start < end and phrase.split() == [one.text for one in content] else ""
+
+
 def _phrases(text: str) -> Sequence[str]:
     """What stands in quotation marks, unless that is a quotation in prose."""
     if len(_typed(_PHRASE.sub("", text))) > _BESIDE_PHRASES:
         return []
-    return [" ".join(phrase.casefold().split()) for phrase in _PHRASE.findall(text)]
+    quoted = (" ".join(phrase.casefold().split()) for phrase in _PHRASE.findall(text))
+    # Marks within the quotation marks belong to the sentence around them, as typographers put them.
+    return [phrase for one in quoted if (phrase := one.rstrip(",.;:?!… "))]
 
 
 def _identifiers(text: str) -> frozenset[str]:

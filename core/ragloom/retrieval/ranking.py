@@ -42,6 +42,7 @@ class Candidates:
         cosine: ``(n,)`` float32; NaN where no embedding was compared.
         lexical: ``(n,)`` float32, BM25 of the chunk and of its file; NaN where neither has a word.
         vector: ``(d,)``, the query's; None where none was compared.
+        known: The share of the query's words that the model has whole.
         reason: Why there are none.
     """
 
@@ -50,6 +51,7 @@ class Candidates:
     cosine: npt.NDArray[np.float32]
     lexical: npt.NDArray[np.float32]
     vector: Embeddings | None = None
+    known: float = 1.0
     reason: str = ""
 
     @property
@@ -160,6 +162,7 @@ def find_candidates(
         cosine=np.full(len(rows), np.nan, np.float32) if cosine is None else cosine,
         lexical=_lexical(snapshot, rows, found, query if mode != "dense" else None),
         vector=vector,
+        known=query.known,
     )
 
 
@@ -211,6 +214,7 @@ def _ordered(
         [*cosine, np.array([lowest], np.float32)],
         [*(one.lexical for one in found), np.array([highest], np.float32)],
         mode,
+        np.mean([one.known for one in found], dtype=float) if found else 1.0,
     )
     rankings = []
     for one, scores in zip(found, fused, strict=False):

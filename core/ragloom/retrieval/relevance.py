@@ -16,29 +16,30 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ragloom.retrieval.calibration import FEATURES, logits
 from ragloom.retrieval.parsed_query import CORRECTED_WEIGHT, ParsedQuery
 from ragloom.retrieval.ranking import Candidates
 from ragloom.snapshot import Snapshot
 from ragloom.types import Calibration
 
 DEFAULT_CALIBRATION = Calibration(
-    bias=-20.10,
-    cosine_weight=14.91,
-    coverage_weight=6.01,
-    words_weight=5.35,
-    unknown_weight=-7.51,
-    agreement_weight=4.96,
+    bias=-17.72,
+    cosine_weight=12.50,
+    coverage_weight=5.73,
+    words_weight=5.03,
+    unknown_weight=-6.90,
+    agreement_weight=3.44,
     source="the default curve, fitted on all-MiniLM-L6-v2: this embedder ships none of its own; "
     "'ragloom calibrate' fits one to your documents",
 )
 """For embedders without a calibration of their own; the numbers are the bundled model's."""
 
 LEXICAL_CALIBRATION = Calibration(
-    bias=-24.48,
+    bias=-24.09,
     cosine_weight=0.0,
-    coverage_weight=13.50,
-    words_weight=8.39,
-    unknown_weight=-7.86,
+    coverage_weight=13.40,
+    words_weight=8.20,
+    unknown_weight=-7.75,
     source="fitted without cosines on the collections named in benchmarks/README.md",
 )
 """For searches by words alone."""
@@ -53,10 +54,12 @@ COMMONEST = 1.0
 LITERAL_RELEVANCE = 0.75
 """At least this has a passage that holds every word of the query, where that is no coincidence."""
 
+_AGREEING = 0.2, 0.4  # coverage and cosine of passages that the agreement of both lists speaks for
 _COINCIDENCE = 0.25  # the share of the chunks that hold words together by chance
 _RARE = 0.01  # the share of the chunks that hold a rare identifier
 _SMALL = 300  # chunks
 _NEAR = 0.35  # cosine of a passage that holds every word of a sentence and is about it
+_SENTENCE = 3  # words of a sentence that a passage holds by no coincidence
 _AHEAD = 0.2  # of the best other file's fused score
 _HEAD, _OF_HEAD = 5, 3  # candidates, and how many of them a file has that stands out
 _FEW = 3  # chunks that hold a word that is rare in an index of any size
@@ -90,6 +93,66 @@ class Evidence:
     relevance: npt.NDArray[np.float64]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Features:
+    """What the curve weighs of n candidates, and what it is made of.
+
+    Attributes:
+        matrix: ``(n, 5)`` float64: :data:`ragloom.retrieval.calibration.FEATURES`.
+        held: ``(n, w)`` bool: which of the query's words each holds.
+        frequency: ``(w,)`` int64: how many chunks hold each word.
+    """
+
+    matrix: npt.NDArray[np.float64]
+    held: npt.NDArray[np.bool_]
+    frequency: npt.NDArray[np.int64]
+
+
+def features(
+    query: ParsedQuery,
+    found: Candidates,
+    rows: npt.NDArray[np.intp],
+    *,
+    cosine: npt.NDArray[np.float32] | None = None,
+    without: npt.NDArray[np.bool_] | None = None,
+) -> Features:
+    """What the curve weighs, of rows of a snapshot.
+
+    Args:
+        query: The query.
+        found: What the index has for it.
+        rows: ``(n,)`` the rows.
+        cosine: ``(n,)`` theirs, where they are known.
+        without: Of every row of the snapshot, whether it counts as gone.
+    """
+    snapshot, words = found.snapshot, query.words
+    index = snapshot.lexical
+    frequency = np.array([index.frequency(word) for word in words], np.int64)
+    if without is not None and without.any():
+        gone = index.held(words, snapshot.serials[without]).sum(axis=0)
+        frequency = np.maximum(frequency - gone, 0)
+    rarity = np.array([max(index.rarity(int(count)), COMMONEST) for count in frequency])
+    credit = np.array([CORRECTED_WEIGHT if word.text in query.corrected else 1.0 for word in words])
+    total = float(rarity.sum()) or 1.0
+    held = index.held(words, snapshot.serials[rows])
+    coverage = held @ (rarity * credit) / total
+    if found.vector is None:
+        cosine = np.zeros(len(rows), np.float32)
+    elif cosine is None:
+        cosine = snapshot.cosines(found.vector, rows)
+    agreement = snapshot.file_of_row[rows] == found.agreed_file
+    if np.count_nonzero(agreement) == 1 and len(snapshot) > _SMALL:
+        agreement[:] = False  # among many chunks, some word and some vector agree on one
+    agreement &= (coverage >= _AGREEING[0]) & (cosine >= _AGREEING[1])
+    unknown = float(rarity[frequency == 0].sum()) / total
+    of_query = np.tile((np.log1p(len(words)), unknown), (len(rows), 1))
+    return Features(
+        matrix=np.column_stack([cosine.astype(np.float64), agreement, coverage, of_query]),
+        held=held,
+        frequency=frequency,
+    )
+
+
 def weigh(
     query: ParsedQuery,
     found: Candidates,
@@ -109,40 +172,19 @@ def weigh(
         cosine: ``(n,)`` theirs, where they are known.
         scores: ``(n,)`` the scores of the first candidates, in their order; None for other rows.
     """
-    snapshot = found.snapshot
-    index, words = snapshot.lexical, query.words
-    frequency = np.array([index.frequency(word) for word in words], np.int64)
-    rarity = np.array([max(index.rarity(int(count)), COMMONEST) for count in frequency])
-    credit = np.array([CORRECTED_WEIGHT if word.text in query.corrected else 1.0 for word in words])
-    total = float(rarity.sum()) or 1.0
-    held = index.held(words, snapshot.serials[rows])
-    coverage, matched = held @ (rarity * credit) / total, held.sum(axis=1)
-    if found.vector is None:
-        cosine = np.zeros(len(rows), np.float32)
-    elif cosine is None:
-        cosine = snapshot.cosines(found.vector, rows)
-    files = snapshot.file_of_row[rows]
-    agreement = files == found.agreed_file
-    if np.count_nonzero(agreement) == 1 and len(snapshot) > _SMALL:
-        agreement[:] = False  # among many chunks, some word and some vector agree on one
-    logit = (
-        calibration.bias
-        + calibration.cosine_weight * cosine.astype(np.float64)
-        + calibration.coverage_weight * coverage
-        + calibration.words_weight * np.log1p(len(words))
-        + calibration.unknown_weight * float(rarity[frequency == 0].sum()) / total
-        + calibration.agreement_weight * agreement
-        + (FOREIGN_BONUS if query.foreign else 0.0)
-    )
+    seen = features(query, found, rows, cosine=cosine)
+    held = seen.held
+    logit = logits(calibration, seen.matrix) + (FOREIGN_BONUS if query.foreign else 0.0)
     curve = 1 / (1 + np.exp(-logit))
-    literal = _literal(query, found, rows, held, frequency)
-    if words and not query.corrected:
-        literal |= (_missing(held) == 0) & (cosine >= _NEAR)
-    if scores is not None and len(words) > 1 and not query.corrected:
-        literal |= _stands_out(files, scores, held) & (files == found.best_file)
+    literal = _literal(query, found, rows, held, seen.frequency)
+    if query.words and not query.words[0].stop and not query.corrected:
+        literal |= _held_in_a_sentence(query, found.snapshot, rows, seen)
+        if scores is not None and len(query.words) > 1:
+            files = found.snapshot.file_of_row[rows]
+            literal |= _stands_out(files, scores, held) & (files == found.best_file)
     return Evidence(
-        coverage=coverage,
-        matched=matched,
+        coverage=seen.matrix[:, FEATURES.index("coverage")],
+        matched=held.sum(axis=1),
         relevance=np.where(literal, np.maximum(curve, LITERAL_RELEVANCE), curve),
     )
 
@@ -169,8 +211,8 @@ def _literal(
 ) -> npt.NDArray[np.bool_]:
     """``(n,)`` bool: which rows hold what the query names, letter for letter.
 
-    All of its words, where they are no sentence but words alone, or one name, or are all that is compared,
-    and meet by no coincidence; or its identifiers, whatever one other word says of them.
+    All of its words, where they are no sentence but words alone, or one name, or where several are all that
+    is compared, and meet by no coincidence; or its identifiers, whatever one other word says of them.
     """
     snapshot = candidates.snapshot
     if query.phrases:
@@ -182,7 +224,8 @@ def _literal(
     every = _missing(held) == 0
     found: npt.NDArray[np.bool_] = np.full(len(held), fill_value=False)
     named = len(words) == 1 and words[0].text in query.names
-    if query.bare or named or candidates.vector is None:
+    nothing_else = candidates.vector is None and (query.foreign or len(words) >= _SENTENCE)
+    if query.bare or named or nothing_else:
         if float(np.prod(frequency / chunks)) <= _COINCIDENCE or frequency.min() <= _FEW:
             found |= every
         elif min(map(snapshot.file_lexical.spelling_frequency, query.spellings)) <= _FEW:
@@ -193,6 +236,19 @@ def _literal(
         missing, missing_exact = _missing(held), _missing(held[:, exact])
         found |= (missing_exact == 0) & (missing <= 1)
     return found
+
+
+def _held_in_a_sentence(
+    query: ParsedQuery, snapshot: Snapshot, rows: npt.NDArray[np.intp], seen: Features
+) -> npt.NDArray[np.bool_]:
+    """``(n,)`` bool: which rows hold every word, and are near the query or hold them in a row, too."""
+    every = _missing(seen.held) == 0
+    near: npt.NDArray[np.bool_] = every & (seen.matrix[:, FEATURES.index("cosine")] >= _NEAR)
+    if query.phrase:
+        for at in np.flatnonzero(every & ~near):
+            chunk = snapshot.chunk(int(rows[at]))
+            near[at] = query.phrase in " ".join(f"{chunk.context} {chunk.text}".casefold().split())
+    return near
 
 
 def _missing(held: npt.NDArray[np.bool_]) -> npt.NDArray[np.intp]:

@@ -17,7 +17,9 @@ from ragloom.text.sentences import sentence_starts
 MOST_SENTENCES = 4
 """Sentences of a query that are searched one by one; each costs an embedding and a scan."""
 
-_PLEAS = frozenset({"please", "pls", "plz", "thanks", "thank", "thankyou", "thx", "ty"})
+_PLEAS = frozenset(
+    {"please", "pls", "plz", "thanks", "thank", "thankyou", "thx", "ta", "tia", "ty"}
+)
 _GREETINGS = _PLEAS | frozenset(
     """
     hi hello hey hiya howdy greetings cheers bye goodbye
@@ -33,10 +35,10 @@ _SOFT = frozenset(
     """
     able advance advice advise afternoon all also anybody anyone anything appreciating ask
     asking assist assistance best bit brief briefly bunch chance clarify clear confused
-    confusing could curious day describe direct direction enlighten evening everybody everyone
+    confusing could curious day describe direct direction enlighten evening ever everybody everyone
     explain explaining explanation favor favour figure find finding folks friend friends give
-    giving glad good great guess guidance guide guys hand happen help helpful helping hints
-    hoping hope i'd i'm i've idea info information insight kind know knowing lead learn let like
+    giving glad good great guess guidance guide guys hand happen help helpful helping hint hints
+    hoping hope i'd i'm i've idea indeed info information insight kind know knowing lead learn let like
     little look looking lot lots love lovely many maybe may might million minute moment morning much
     must name need newbie nice night one pointer pointers point possible possibly question quick
     quickly really right second share shed shout show showing simple simply somebody someone
@@ -64,13 +66,40 @@ _REQUESTS = (
     "no (?:worries|rush)",
     "take care",
     "have a (?:nice|great|good|lovely)",
+    "(?:if|whether|hoping) (?:someone|somebody|anyone|anybody) (?:can|could|would|might)",
+    "(?:that|it|this)(?:'d| would| will) be (?:so |super |very )?(?:great|lovely|nice|wonderful|helpful)",
+    "(?:got|have) a (?:quick |short |small )?question",
+    "a (?:small|little|quick) (?:thing|favou?r)",
+    "whenever you (?:have|can|get)(?: (?:a )?(?:minute|moment|second|time|chance))?",
+    "a (?:quick )?word on",
+    "send me (?:something|anything)",
+    "forgive (?:my|me)(?: ignorance)?",
+    "for your (?:patience|help|time|support|assistance|kindness|attention)",
+    "finds? you (?:all )?well",
+    "be so kind",
+    "(?:warm|kind|best|many) (?:regards|wishes|thanks)",
+    "let me know",
+    "(?:hope|hoping) (?:you(?:'re| are)?|all|everyone|everything|this|it(?:'s| is)?)",
+    "(?:bother|trouble|disturb|interrupt)(?:ing)? (?:you|anyone|everyone|everybody)",
+    "if it(?:'s| is) (?:not|no|ok|okay)(?: too much)?(?: trouble| bother| to ask)?",
+    "(?:isn't|is not|not) too much (?:trouble|bother|to ask)",
+    "if you (?:don't|do not|wouldn't) mind",
+    "if (?:this|that|it) (?:was|is|has been|has) (?:asked|answered)(?: before| already)?",
+    "i(?:'m| am) (?:a )?(?:bit|little|totally|completely|really) (?:lost|confused|stuck|new)",
+    "i(?:'m| am) new (?:here|to this)",
+    "(?:get|have|use|need) (?:some|any) (?:help|guidance|advice|pointers|hints|input)",
+    "you(?:'re| are) (?:the best|awesome|amazing|great|a star|a lifesaver)",
+    "owe you",
+    "taking the time",
+    "(?:for|pardon) the (?:interruption|trouble|noise|newbie question)",
     "much obliged",
 )
 _REQUEST = re.compile(rf"\b(?:{'|'.join(_REQUESTS)})\b")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_SMALL_START = re.compile(r"(?<=[.…]\s)[^\W\d_]")
 _GLUE = frozenset(
     """
-    me us about whether if that out with to on of for in a an the so and or just
+    me us about whether if that out with to on of for in a an the so and or but just
     """.split()  # noqa: SIM905 - as people read it
 )
 
@@ -91,8 +120,14 @@ def queries(text: str) -> tuple[str, Sequence[str]]:
 
 
 def _sentences(text: str) -> Sequence[str]:
-    bounds = [0, *sentence_starts(text), len(text)]
+    """Sentences of a query, which people begin with small letters, too."""
+    bounds = [0, *sentence_starts(_SMALL_START.sub(_as_capital, text)), len(text)]
     return [text[start:end].strip() for start, end in pairwise(bounds)]
+
+
+def _as_capital(letter: re.Match[str]) -> str:
+    capital = letter[0].upper()
+    return capital if len(capital) == 1 else letter[0]
 
 
 def _plain(sentence: str) -> str:

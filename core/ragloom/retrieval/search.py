@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -33,9 +33,10 @@ from ragloom.retrieval.relevance import (
 from ragloom.retrieval.rerank import reranked
 from ragloom.retrieval.rows import Row
 from ragloom.snapshot import Snapshot
-from ragloom.types import Calibration, Hit, Mode, SearchResult
+from ragloom.types import Calibration, Condition, Hit, Mode, SearchResult
 
 _BLOCK = 50  # candidates that are weighed at once
+_SEEN = 3  # candidates before the best of a question among other sentences
 _OF_A_SENTENCE = 10  # best candidates of each sentence that are examined, too
 
 
@@ -49,6 +50,10 @@ class Answers(Protocol):
     @property
     def settings(self) -> SpaceSettings:
         """What a query leaves open."""
+
+    @property
+    def narrowing(self) -> Sequence[Condition]:
+        """What every hit passes, beside the conditions of the query."""
 
     @property
     def embedder(self) -> Embedder:
@@ -113,13 +118,13 @@ class Gathered:
     mode: Mode
 
 
-def gather(query: Query, space: Answers) -> Gathered:
-    """Find the candidates of a query; raises as :func:`judged`."""
+def gather(query: Query, space: Answers, beside: Sequence[Snapshot] = ()) -> Gathered:
+    """Find the candidates of a query that is asked ``beside`` other snapshots; raises as :func:`judged`."""
     mode = query.choices(space.settings)[2]
     snapshot, lexical = space.snapshot(), mode == "lexical"
     embedder = None if lexical else space.embedder
     native = None if lexical else space.native()
-    parsed = parse(query.text, snapshot, embedder)
+    parsed = parse(query.text, snapshot, embedder, beside)
     found = [
         find_candidates(
             one,
@@ -127,7 +132,7 @@ def gather(query: Query, space: Answers) -> Gathered:
             embedder=embedder,
             native=native,
             mode=mode,
-            where=query.conditions,
+            where=(*query.conditions, *space.narrowing),
         )
         for one in parsed
     ]
@@ -204,9 +209,16 @@ def search_many(
     """
     gathered: list[Gathered] = []
     failed: list[RagloomError] = []
-    for space in spaces:
+    snapshots: dict[int, Snapshot] = {}
+    for number, space in enumerate(spaces):
         try:
-            gathered.append(gather(query, space))
+            snapshots[number] = space.snapshot()
+        except RagloomError as error:
+            failed.append(error)
+    for number in snapshots:
+        beside = [other for at, other in snapshots.items() if at != number]
+        try:
+            gathered.append(gather(query, spaces[number], beside))
         except RagloomError as error:
             failed.append(error)
     by_model: dict[str, list[Gathered]] = {}
@@ -252,12 +264,22 @@ def result_of(query: Query, space: Answers, judgement: Judgement) -> SearchResul
 def _with_sentences(gathered: Gathered, ranking: Ranking, count: int) -> tuple[Ranking, int]:
     """``ranking`` with the best candidates of each sentence behind its first ``count``, and how many.
 
-    Those that the query as a whole has not among its candidates are not added.
+    The best of each question is moved to where it is seen, whatever is told around the question. Those that
+    the query as a whole has not among its candidates are not added.
     """
-    best: list[int] = []
-    for found in gathered.found[1:]:
+    best, asked = list[int](), list[int]()
+    for parsed, found in zip(gathered.parsed[1:], gathered.found[1:], strict=True):
         (own,) = order([found], gathered.mode)
         best += own.rows[:_OF_A_SENTENCE].tolist()
+        if parsed.text.endswith("?"):
+            asked += own.rows[:1].tolist()
+    behind = np.arange(_SEEN, len(ranking.rows))
+    moved = behind[np.isin(ranking.rows[behind], asked)]
+    if len(moved):
+        places = np.concatenate([np.arange(_SEEN), moved, np.setdiff1d(behind, moved)])
+        scores = ranking.scores.copy()
+        scores[moved] = np.maximum(scores[moved], scores[_SEEN])
+        ranking = replace(ranking, scores=scores).reordered(places)
     late = np.flatnonzero(np.isin(ranking.rows[count:], best)) + count
     if not len(late):
         return ranking, count

@@ -10,6 +10,7 @@ from ragloom.errors import RagloomError, SourceError
 from ragloom.protocols import Loader
 from ragloom.reports import StaleChunk, VerifyReport
 from ragloom.retrieval.freshness import read_indexed
+from ragloom.secrets.redaction import redact
 from ragloom.snapshot import Snapshot
 from ragloom.sources.loading import load_document, loader_for
 from ragloom.text.chunks import byte_offsets, line_starts
@@ -35,7 +36,7 @@ def verify_chunks(chunks: Iterable[Chunk], file: Document | bytes) -> list[str |
             read = decode(file)
         except RagloomError as error:
             return [f"the file cannot be read: {error}"] * len(chunks)
-        decoded = read.text
+        decoded = redact(read.text)
         encoding, bom = (read.encoding, read.bom) if read.exact else ("utf-8", 0)
     length = len(decoded)
     edges = {edge for chunk in chunks for edge in chunk.span if 0 <= edge <= length}

@@ -130,7 +130,7 @@ def test_a_number_that_does_not_fall_with_the_order_is_explained_in_one_line(run
     for number in range(12):
         (docs / f"z{number}.md").write_text(f"# Z{number}\n\n{'zebra ' * number} quagga okapi\n")
     told = {}
-    for query in ("zebra quagga", "okapi", "quagga", "zebra", "zebra okapi grazing"):
+    for query in ("zebra quagga", "okapi", "zebra Z3 Z4", "zebra okapi grazing"):
         result = run("search", query, "docs", "-k", "12")
         numbers = [float(line.split()[1]) for line in result.stdout.splitlines()]
         falling = numbers == sorted(numbers, reverse=True)

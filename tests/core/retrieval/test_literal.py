@@ -143,6 +143,21 @@ def test_a_quoted_phrase_is_in_every_hit(space):
     assert [] == uris(space, '"crew of the order"', min_relevance=0.0)
 
 
+@pytest.mark.parametrize("mark", ["?", ".", ",", "!"])
+def test_a_mark_inside_of_quotation_marks_is_the_sentences(space, mark):
+    assert ["guides/ordering.md"] == uris(space, f'"order of the crew{mark}"')
+    assert ["guides/ordering.md"] == uris(space, f'what is the "order of the crew{mark}"')
+
+
+def test_the_best_of_a_question_is_seen_whatever_is_told_around_it(space):
+    told = (
+        "The crew of the ship, its captain, the lookout and the cook went ashore in the harbour. "
+    )
+    question = "What does E0162 mean?"
+    (best, *_) = uris(space, question)
+    assert best in uris(space, told * 3 + question)[:4]
+
+
 @pytest.mark.parametrize("mode", ["hybrid", "lexical"])
 def test_several_sentences_keep_what_one_finds(space, mode):
     story = (

@@ -119,6 +119,32 @@ def test_what_a_query_names_is_relevant_on_any_curve(space: Space) -> None:
     assert weighed(space, beside, NOTHING)["most"].relevance < 0.01
 
 
+def test_words_of_a_sentence_are_no_coincidence_where_they_stand_in_a_row(space: Space) -> None:
+    together = weighed(space, "what is a gateway asks?", NOTHING)
+    assert together["most"].relevance >= LITERAL_RELEVANCE
+    assert together.get("some") is None or together["some"].relevance < 0.01
+    apart = weighed(space, "does the violin have a ledger?", NOTHING)
+    assert apart["most"].relevance < 0.01
+
+
+def test_lists_that_agree_on_a_passage_with_hardly_any_of_the_words_say_nothing(
+    space: Space,
+) -> None:
+    agreeing = replace(NOTHING, bias=0.0, agreement_weight=9.0)
+    rare = " ".join(f"xq{number}zz" for number in range(9))
+
+    assert weighed(space, MOST, agreeing, "hybrid")["most"].relevance > 0.99
+    found = weighed(space, f"violin {rare}", agreeing, "hybrid")["most"]
+    assert found.coverage < 0.2
+    assert found.relevance == pytest.approx(0.5)
+
+
+def test_stop_words_alone_are_no_evidence(space: Space) -> None:
+    assert all(
+        found.relevance < 0.01 for found in weighed(space, "what are you?", NOTHING).values()
+    )
+
+
 def made_up() -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
     """Features of pairs that answer and of three times as many that do not."""
     random = np.random.default_rng(0)

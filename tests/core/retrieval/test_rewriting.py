@@ -97,6 +97,65 @@ def test_several_sentences_are_given_one_by_one_questions_first() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "last"),
+    [
+        ("we could not settle it. redis versus memcached", "redis versus memcached"),
+        ("deploys hang since noon... rollback timeout", "rollback timeout"),
+        ("i am new here! where are the runbooks", "where are the runbooks"),
+    ],
+)
+def test_sentences_begin_with_small_letters_too(text: str, last: str) -> None:
+    assert last in queries(text)[1]
+
+
+ASKED = "how the drop order of temporaries works"
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        "Sorry to bother you, but {}? Any help is much appreciated.",
+        "If it's not too much trouble, could you let me know {}? Thank you so much.",
+        "Hope you're having a great day! {}? Appreciate it.",
+        "Hi there! I'm a bit lost: {}? Thanks in advance for any pointers.",
+        "Apologies if this was asked before, {}? Thanks!",
+        "If you don't mind, {}? Sorry for the trouble and thank you.",
+        "Could I please get some guidance on {}? I'd owe you one.",
+        "It would be great if somebody could clarify {}. Thanks for the help!",
+        "I hope this finds you well. {}? Thank you for your patience.",
+        "Forgive my ignorance, {}? TIA",
+        "Just a small thing: could you please tell me {}? Ta very much",
+        "Whenever you have a minute, a word on {}, please. Thanks ever so much indeed.",
+        "Please send me something on {}, thank you",
+        "It'd be super helpful if you could show me {}.",
+        "Hi, I've got a quick question about {}. Thank you very much for your help.",
+    ],
+)
+def test_nothing_of_many_ways_to_ask_nicely_is_left(around: str) -> None:
+    (whole, sentences) = queries(around.format(ASKED))
+    assert ASKED == whole.strip("?. ")
+    assert () == sentences
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "how do we reduce the noise",
+        "what is your support policy",
+        "someone can read my secrets",
+        "the interruption handler",
+    ],
+)
+def test_words_of_courtesies_stay_where_they_are_content(text: str) -> None:
+    assert text == queries(text)[0]
+
+
+@pytest.mark.parametrize("text", ["tabs vs. spaces", "caching, e.g. redis", "J. p. morgan"])
+def test_no_sentence_begins_after_an_abbreviation(text: str) -> None:
+    assert () == queries(text)[1]
+
+
 def test_a_whole_page_is_no_more_than_a_few_searches() -> None:
     whole, sentences = queries("The exporter drops spans. " * 50)
     assert MOST_SENTENCES == len(sentences)
