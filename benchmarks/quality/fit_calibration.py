@@ -30,13 +30,12 @@ from ragloom import Calibration, Mode, Space, Workspace
 from ragloom.evaluation.collections import everyday_questions, read_collection
 from ragloom.retrieval.calibration import FEATURES, fit_to_pairs, logits, with_gate_at
 from ragloom.retrieval.gate import examined
-from ragloom.retrieval.parsed_query import CORRECTED_WEIGHT, ParsedQuery, parse
+from ragloom.retrieval.parsed_query import parse
 from ragloom.retrieval.ranking import Candidates, find_candidates, order
-from ragloom.retrieval.relevance import COMMONEST, LITERAL_RELEVANCE, weigh
+from ragloom.retrieval.relevance import LITERAL_RELEVANCE, features, weigh
 
 FIRST = 5
 OF_A_SENTENCE = 10
-AT_ONCE = 50  # candidates that a search weighs at once
 QUERIES = 120  # of a collection in BEIR's format
 EVERYDAY_STEP, OTHERS_STEP = 2, 3
 WRONG = {"near": 3.0, "far": 1.0, "everyday": 1.0, "other": 1.0, "removed": 0.1}
@@ -123,7 +122,9 @@ def ask(question: Question, name: str, space: Space, mode: Mode) -> Asked | None
     return Asked(
         collection=name,
         group=question.group,
-        features=np.array([_features(one, candidates, rows, gone) for one, candidates in pairs]),
+        features=np.array(
+            [features(one, candidates, rows, without=gone).matrix for one, candidates in pairs]
+        ),
         literal=np.array(literal).max(axis=0) >= LITERAL_RELEVANCE,
         right=np.array([uri in question.right for uri in uris]) & (np.arange(len(rows)) < FIRST),
         vector=found[0].vector is not None,
@@ -141,32 +142,6 @@ def _without(gone: npt.NDArray[np.bool_], found: Candidates) -> Candidates:
         cosine=found.cosine[kept],
         lexical=found.lexical[kept],
     )
-
-
-def _features(
-    query: ParsedQuery,
-    found: Candidates,
-    rows: npt.NDArray[np.intp],
-    gone: npt.NDArray[np.bool_],
-) -> npt.NDArray[np.float64]:
-    """``(n, 5)``: :data:`FEATURES` of a query and each row, as relevance weighs them."""
-    snapshot, words = found.snapshot, query.words
-    index = snapshot.lexical
-    frequency = np.array([index.frequency(word) for word in words], np.int64)
-    if gone.any():
-        frequency = np.maximum(frequency - index.held(words, snapshot.serials[gone]).sum(axis=0), 0)
-    rarity = np.array([max(index.rarity(int(count)), COMMONEST) for count in frequency])
-    credit = [CORRECTED_WEIGHT if word.text in query.corrected else 1.0 for word in words]
-    total = float(rarity.sum()) or 1.0
-    coverage = index.held(words, snapshot.serials[rows]) @ (rarity * credit) / total
-    cosine = np.zeros(len(rows))
-    if found.vector is not None:
-        cosine = snapshot.cosines(found.vector, rows).astype(np.float64)
-    agreement = snapshot.file_of_row[rows] == found.agreed_file
-    if np.count_nonzero(agreement[:AT_ONCE]) == 1:
-        agreement[:] = False
-    query_wide = np.log1p(len(words)), float(rarity[frequency == 0].sum()) / total
-    return np.column_stack([cosine, agreement, coverage, np.tile(query_wide, (len(rows), 1))])
 
 
 def fitted(asked: Sequence[Asked], mode: Mode) -> Calibration:
