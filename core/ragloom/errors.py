@@ -4,17 +4,19 @@
 
     RagloomError
     ├── ConfigError              a setting is unknown, of the wrong type or out of range
+    │   └── UntrustedError       a setting of the project asks for what only its user may allow
     ├── PluginError              a plugin failed, or no plugin provides a component
     ├── MissingDependencyError   an optional package is not installed
     ├── ModelError               a model's files are missing, damaged or unusable
     ├── SourceError              a file cannot be read or understood
-    ├── StoreError               a store refused or failed
+    ├── StoreError               a store or a snapshot refused or failed, also by a fault of the machine
     │   ├── StoreLockedError     another process holds it
     │   └── StoreDamagedError    it does not open; the next index run rebuilds it
     │       └── StoreOutdatedError   an older ragloom wrote it; the next index run rebuilds it, too
     └── NotIndexedError          nothing has been indexed yet
 
-A message is one line: what went wrong, where (file, key, plugin), and what to do about it.
+A message is one line: what went wrong, where (file, key, plugin), and what to do about it. It shows no
+secret: passwords of URLs and tokens of known shape become ``***``.
 """
 
 from __future__ import annotations
@@ -23,9 +25,24 @@ from __future__ import annotations
 class RagloomError(Exception):
     """The root: catching it catches everything that ragloom raises on purpose."""
 
+    def __init__(self, *args: object) -> None:
+        super().__init__(*(_without_secrets(one) if isinstance(one, str) else one for one in args))
+
+
+def _without_secrets(message: str) -> str:
+    from ragloom.secrets.redaction import (
+        hide,
+    )  # its expressions are not compiled before something fails
+
+    return hide(message)
+
 
 class ConfigError(RagloomError):
     """A setting is unknown, has the wrong type, or is out of range."""
+
+
+class UntrustedError(ConfigError):
+    """A setting asks for a path, a service, code or a model that a project may not name untrusted."""
 
 
 class PluginError(RagloomError):
@@ -59,7 +76,7 @@ class SourceError(RagloomError):
 
 
 class StoreError(RagloomError):
-    """A store refused what it was given, or failed."""
+    """A store or a snapshot refused what it was given, or failed; a fault of the machine is named."""
 
 
 class StoreLockedError(StoreError):
