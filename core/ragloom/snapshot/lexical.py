@@ -7,14 +7,11 @@ it is only stemmed.
 
 from __future__ import annotations
 
-import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from math import log
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from types import MappingProxyType
 
 import numpy as np
@@ -29,6 +26,7 @@ from ragloom.snapshot.languages import (
     stemmer,
     stop_words,
 )
+from ragloom.snapshot.tantivy_index import Searcher
 from ragloom.snapshot.words import QueryWord, weighted_terms
 
 _LONGEST_TERM = 200  # characters; longer "words" are encoded data, and tantivy refuses 64 KiB
@@ -64,19 +62,6 @@ def _short(terms: list[str]) -> list[str]:
     return [term for term in terms if len(term) <= _LONGEST_TERM]
 
 
-@contextmanager
-def _lockable(directory: Path) -> Iterator[Path]:
-    """Where tantivy may open an index: it locks even what it only reads, by a file beside it."""
-    if os.access(directory, os.W_OK):
-        yield directory
-        return
-    # tantivy may write a lock file while the folder is removed: that damages nothing.
-    with TemporaryDirectory(prefix="ragloom-", ignore_cleanup_errors=True) as folder:
-        for entry in directory.iterdir():
-            (Path(folder) / entry.name).symlink_to(entry.resolve())
-        yield Path(folder)
-
-
 class LexicalIndex:
     """The read side: opened once, searched many times.
 
@@ -86,17 +71,15 @@ class LexicalIndex:
     """
 
     def __init__(self, directory: Path) -> None:
-        with _lockable(directory) as place:
-            self._index = tantivy.Index.open(str(place))
-            self._searcher = self._index.searcher()
-        self._schema = self._index.schema
+        self._searcher = Searcher(directory)
+        self._schema = self._searcher.schema
         written = sum(self._searcher.doc_freq("language", language) for language in LANGUAGES)
         self.removed: int = written - len(self)
         self.languages: Sequence[str] = tuple(filter(self._holds, LANGUAGES)) or (ENGLISH,)
 
     def __len__(self) -> int:
         """Documents in the index."""
-        return int(self._searcher.num_docs)
+        return len(self._searcher)
 
     def _holds(self, language: str) -> bool:
         return bool(self._frequency("language", language))
@@ -106,10 +89,7 @@ class LexicalIndex:
         count = self._searcher.doc_freq(field, term)
         if not count or not self.removed:
             return count
-        return self._count(tantivy.Query.term_query(self._schema, field, term, "basic"))
-
-    def _count(self, query: tantivy.Query) -> int:
-        return int(self._searcher.search(query, 1, count=True).count or 0)  # type: ignore[attr-defined]
+        return self._searcher.count(self._term(field, term))
 
     def stems(self, text: str) -> list[str]:
         """The terms of ``text`` as they stand in the index, were it in any of its languages."""
@@ -150,7 +130,7 @@ class LexicalIndex:
             return max(
                 self._frequency(field, term) for (term,) in word.forms for field in FIELD_WEIGHTS
             )
-        return self._count(self._holding(word))
+        return self._searcher.count(self._holding(word))
 
     def spelling_frequency(self, spelling: str) -> int:
         """How many documents have a word spelt so."""
@@ -287,14 +267,8 @@ class LexicalIndex:
         self, query: tantivy.Query, limit: int
     ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.float32]]:
         """Serial numbers and scores of the best ``limit`` documents, best first."""
-        found = self._searcher.search(query, limit, count=False).hits if limit else []
-        if not found:
-            return np.empty(0, np.uint64), np.empty(0, np.float32)
-        serials = self._searcher.fast_field_values("serial", [address for _, address in found])
-        return (
-            np.asarray(serials, np.uint64).reshape(-1),
-            np.asarray([score for score, _ in found], np.float32),
-        )
+        serials, scores = self._searcher.best(query, limit)
+        return np.asarray(serials, np.uint64).reshape(-1), np.asarray(scores, np.float32)
 
 
 def _query_word(

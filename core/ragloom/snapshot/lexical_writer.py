@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +14,7 @@ import tantivy
 from ragloom.snapshot.analyzer import spellings
 from ragloom.snapshot.languages import ENGLISH
 from ragloom.snapshot.lexical import FIELD_WEIGHTS, VOCABULARY, stemmed
+from ragloom.snapshot.tantivy_index import READ_LOCK, WRITE_LOCK, tantivy_errors
 
 _ANALYZER = "whitespace"  # tantivy's own: the terms arrive stemmed
 _WRITER_BYTES = 15_000_000  # tantivy's minimum for one thread, which is ample for documentation
@@ -49,18 +50,6 @@ def _spelt_words(document: LexicalDocument) -> str:
     return " ".join(sorted({word for word in spellings(text) if len(word) in _SPELT}))
 
 
-@contextmanager
-def _disk_errors() -> Iterator[None]:
-    """A full disk as what it is: tantivy has one exception for everything."""
-    try:
-        yield
-    except ValueError as error:
-        if "IO error" in str(error):
-            raise OSError(f"the lexical index cannot be written: {error}") from error
-        raise
-
-
-@_disk_errors()
 def update_lexical(
     directory: Path,
     *,
@@ -78,11 +67,10 @@ def update_lexical(
 
     Raises:
         OSError: It cannot be written; the disk may be full.
+        StoreError: tantivy failed otherwise.
     """
     directory.mkdir(parents=True)
-    if previous is None:
-        index = tantivy.Index(_schema(), path=str(directory))
-    else:
+    if previous is not None:
         for entry in sorted(previous.iterdir()):
             if entry.suffix == ".lock":
                 continue
@@ -91,10 +79,14 @@ def update_lexical(
                 shutil.copyfile(entry, target)
             else:
                 _link_or_copy(entry, target)
-        index = tantivy.Index.open(str(directory))
-    writer = index.writer(heap_size=_WRITER_BYTES, num_threads=1)
-    for serial in removed:
-        writer.delete_documents_by_query(tantivy.Query.term_query(index.schema, "serial", serial))
+    writing = partial(tantivy_errors, directory, "written")
+    with writing():
+        path = str(directory)
+        index = tantivy.Index.open(path) if previous else tantivy.Index(_schema(), path=path)
+        writer = index.writer(heap_size=_WRITER_BYTES, num_threads=1)
+        for serial in removed:
+            gone = tantivy.Query.term_query(index.schema, "serial", serial)
+            writer.delete_documents_by_query(gone)
     for document in added:
         row = tantivy.Document()
         row.add_unsigned("serial", document.serial)
@@ -107,11 +99,14 @@ def update_lexical(
         row.add_text("language", document.language)
         if vocabulary:
             row.add_text(VOCABULARY, _spelt_words(document))
-        writer.add_document(row)
-    writer.commit()
-    writer.wait_merging_threads()
-    for lock in directory.glob(".tantivy-*.lock"):
-        lock.unlink()
+        with writing():
+            writer.add_document(row)
+    with writing():
+        writer.commit()
+        writer.wait_merging_threads()
+    # tantivy locks what it reads, too: with the file there, a reader needs no inode for it.
+    (directory / READ_LOCK).touch()
+    (directory / WRITE_LOCK).unlink(missing_ok=True)
 
 
 def _link_or_copy(source: Path, target: Path) -> None:

@@ -24,6 +24,8 @@ from ragloom.protocols import Embeddings
 from ragloom.snapshot.columns import Columns
 from ragloom.snapshot.lexical import LexicalIndex
 from ragloom.snapshot.manifest import SEEN_NAME, FileEntry, read_files, write_seen
+from ragloom.stores.faults import entries_of, fault_error, fault_of, is_folder
+from ragloom.stores.formats import check_format
 from ragloom.text.parsing import parse_json
 from ragloom.types import Chunk, Lines, Span
 
@@ -38,7 +40,10 @@ _REBUILD = (
     ": index again with 'ragloom index', or the command of the plugin whose space it is, "
     "to rebuild it"
 )
-_UNREADABLE = (OSError, EOFError, BadZipFile, ValueError, TypeError, LookupError, *_HEADER)
+_UNREADABLE = (
+    *(OSError, MemoryError),  # a missing file, or a fault of the machine
+    *(EOFError, BadZipFile, ValueError, TypeError, LookupError, *_HEADER),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +58,7 @@ class Meta:
     embedder: str
     store: str
     created: float
+    release: str = ""
     checksums: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -80,7 +86,7 @@ class Snapshot:
         self.directory = directory
         with self._named_damage():
             read = _read_meta(directory)
-            _check_format(directory, read["format"])
+            _check_format(directory, read)
             self.meta: Meta = Meta(**read)
             self._compare(self.meta.checksums.keys() - _MAPPED)
             self.vectors: Embeddings = np.load(directory / "vectors.npy", mmap_mode="r")
@@ -113,7 +119,7 @@ class Snapshot:
         Raises:
             NotIndexedError: There is none yet.
             StoreDamagedError: None opens; a StoreOutdatedError where an older ragloom wrote it.
-            StoreError: A newer ragloom wrote it.
+            StoreError: A newer ragloom wrote it, or the machine keeps it from being read.
         """
         found = generations(space_directory)
         for attempt in range(_ATTEMPTS):
@@ -158,7 +164,7 @@ class Snapshot:
         try:
             yield
         except _UNREADABLE as error:
-            raise _damaged(self.directory, error) from error
+            raise _unreadable(self.directory, error) from error
 
     @cached_property
     def files(self) -> Mapping[str, FileEntry]:
@@ -260,10 +266,17 @@ def contents(ids: npt.NDArray[np.bytes_], keys: npt.NDArray[np.bytes_]) -> str:
 
 
 def current(space_directory: Path) -> Path | None:
-    """The generation that ``CURRENT`` names, there or not; None where it is lost or names none."""
+    """The generation that ``CURRENT`` names, there or not; None where it is lost or names none.
+
+    Raises:
+        StoreError: The machine keeps it from being read.
+    """
+    pointer = space_directory / "CURRENT"
     try:
-        name = (space_directory / "CURRENT").read_text("ascii").strip()
-    except (OSError, UnicodeDecodeError):
+        name = pointer.read_text("ascii").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        if fault := fault_of(error):
+            raise fault_error(pointer, fault) from error
         return None
     return space_directory / name if _GENERATION.fullmatch(name) else None
 
@@ -274,20 +287,23 @@ def generations(space_directory: Path) -> Sequence[Path]:
     Where it names none that is there, these are all of them: a pointer alone hides nothing.
     """
     named = current(space_directory)
-    return [named] if named and named.is_dir() else all_generations(space_directory)
+    return [named] if named and is_folder(named) else all_generations(space_directory)
 
 
 def all_generations(space_directory: Path) -> Sequence[Path]:
     """All that are there, the newest first, whichever ``CURRENT`` names."""
     named = _numbered(space_directory)
-    return [one for one in named if _GENERATION.fullmatch(one.name) and one.is_dir()]
+    return [one for one in named if _GENERATION.fullmatch(one.name) and is_folder(one)]
 
 
 def last_meta(space_directory: Path) -> Meta | None:
     """What the newest generation says of itself, damaged or not; None where that cannot be read."""
+    found = _numbered(space_directory)
     try:
-        return Meta(**_read_meta(_numbered(space_directory)[0]))
-    except _UNREADABLE:
+        return Meta(**_read_meta(found[0])) if found else None
+    except _UNREADABLE as error:
+        if fault := fault_of(error):
+            raise fault_error(found[0], fault) from error
         return None
 
 
@@ -300,7 +316,7 @@ def last_number(space_directory: Path) -> int:
 
 def _numbered(space_directory: Path) -> Sequence[Path]:
     """What is or was a generation, the newest first."""
-    entries = space_directory.glob("gen-*")
+    entries = entries_of(space_directory)
     written = [one for one in entries if _GENERATION.match(one.name) and one.suffix != ".tmp"]
     return sorted(written, key=lambda entry: (_number(entry), entry), reverse=True)
 
@@ -320,20 +336,21 @@ def _read_meta(directory: Path) -> dict[str, Any]:
     return cast("dict[str, Any]", parse_json((directory / "meta.json").read_bytes()))
 
 
-def _check_format(directory: Path, found: object) -> None:
+def _check_format(directory: Path, read: Mapping[str, Any]) -> None:
     """Of another format nothing else can be taken for known."""
-    if not isinstance(found, int) or found < 1:
-        raise ValueError(f"{found!r} is no format")
-    if found > FORMAT:
-        raise StoreError(
-            f"{directory}: a newer ragloom wrote it (format {found}, this one reads {FORMAT}): "
-            "upgrade ragloom"
-        )
+    found = read["format"]
+    check_format(found, FORMAT, place=directory, release=read.get("release"))
     if found < FORMAT:
         message = (
             f"{directory}: an older ragloom wrote it (format {found}, this one reads {FORMAT})"
         )
         raise StoreOutdatedError(message + _REBUILD)
+
+
+def _unreadable(path: Path, error: Exception) -> StoreError:
+    """What keeps a generation from being read: a fault of the machine, or else damage."""
+    fault = fault_of(error)
+    return fault_error(path, fault) if fault else _damaged(path, error)
 
 
 def _damaged(path: Path, why: object) -> StoreDamagedError:

@@ -7,15 +7,19 @@ import os
 import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cache
+from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from ragloom.errors import StoreError
 from ragloom.protocols import Embeddings
+from ragloom.release import __version__
 from ragloom.snapshot.languages import language_of
 from ragloom.snapshot.lexical import LexicalIndex
 from ragloom.snapshot.lexical_writer import LexicalDocument, update_lexical
@@ -31,6 +35,8 @@ from ragloom.snapshot.reader import (
     generations,
     last_number,
 )
+from ragloom.stores.atomic import create
+from ragloom.stores.faults import entries_of, named_faults
 from ragloom.types import Chunk
 
 _COPY_ROWS = 4096
@@ -94,15 +100,52 @@ def publish(
         dimension: Numbers in a vector.
         embedder: Its fingerprint.
         store: Its fingerprint.
+
+    Raises:
+        StoreError: It cannot be written, such as to a full disk: the old generation answers.
     """
     generation = last_number(space_directory) + 1
     target = space_directory / f"gen-{generation:06d}"
     building = space_directory / f"gen-{generation:06d}.tmp"
-    shutil.rmtree(building, ignore_errors=True)
-    building.mkdir(parents=True)
+    try:
+        with named_faults(building):
+            with suppress(FileNotFoundError):
+                shutil.rmtree(building)  # what a killed run left
+            building.mkdir(parents=True)
+            order = _order(previous, kept, rows)
+            uris = _write_chunks(building, previous, order, list(files))
+            _write_vectors(building / "vectors.npy", previous, order, dimension)
+            write_files(building / "files.json", files.values())
+            _write_lexical(building, previous, kept, order, uris)
+            next_serial = 0 if previous is None else previous.meta.next_serial
+            meta = Meta(
+                format=FORMAT,
+                generation=generation,
+                rows=len(order),
+                dimension=dimension,
+                next_serial=max([next_serial, *(item.serial + 1 for item in order[-1:])]),
+                embedder=embedder,
+                store=store,
+                created=time.time(),
+                release=__version__,
+                checksums=_checksums(building),
+            )
+            (building / "meta.json").write_text(json.dumps(asdict(meta)), encoding="utf-8")
+            _sync_tree(building)
+            building.rename(target)
+            point_at(target)
+    except BaseException:
+        shutil.rmtree(building, ignore_errors=True)  # a full disk needs the room
+        raise
+    with suppress(StoreError):
+        _remove_old(space_directory, generation)
+    return generation
 
-    order = _order(previous, kept, rows)
-    next_serial = 0 if previous is None else previous.meta.next_serial
+
+def _write_chunks(
+    building: Path, previous: Snapshot | None, order: Sequence[_Item], files: Sequence[str]
+) -> Sequence[str]:
+    """Write the chunks and the columns beside them; the uri of each chunk."""
     file_numbers = {uri: number for number, uri in enumerate(files)}
     ids = np.empty(len(order), "S32")
     keys = np.empty(len(order), "S32")
@@ -116,7 +159,9 @@ def publish(
             uris.append(uri)
             offsets[number + 1] = lines.tell() + len(line)
             lines.write(line)
-    np.save(building / "chunks.npy", offsets)
+    in_memory = BytesIO()  # numpy writes to a file in C, and a full disk has no number then
+    np.save(in_memory, offsets)
+    (building / "chunks.npy").write_bytes(in_memory.getbuffer())
     np.savez(
         building / "columns.npz",
         serials=np.asarray([item.serial for item in order], np.uint64),
@@ -124,42 +169,29 @@ def publish(
         keys=keys,
         files=file_of_row,
     )
-    _write_vectors(building / "vectors.npy", previous, order, dimension)
-    write_files(building / "files.json", files.values())
-    _write_lexical(building, previous, kept, order, uris)
-    meta = Meta(
-        format=FORMAT,
-        generation=generation,
-        rows=len(order),
-        dimension=dimension,
-        next_serial=max([next_serial, *(item.serial + 1 for item in order[-1:])]),
-        embedder=embedder,
-        store=store,
-        created=time.time(),
-        checksums={
-            path.relative_to(building).as_posix(): checksum(path)
-            for path in sorted(building.rglob("*"))
-            if path.is_file()
-        },
-    )
-    (building / "meta.json").write_text(json.dumps(asdict(meta)), encoding="utf-8")
-    _sync_tree(building)
-    building.rename(target)
-    point_at(target)
-    _remove_old(space_directory, generation)
-    return generation
+    return uris
+
+
+def _checksums(building: Path) -> Mapping[str, int]:
+    """The CRC-32 of every file but locks, which hold nothing."""
+    return {
+        path.relative_to(building).as_posix(): checksum(path)
+        for path in sorted(building.rglob("*"))
+        if path.is_file() and path.suffix != ".lock"
+    }
 
 
 def point_at(generation: Path) -> None:
     """Have ``CURRENT`` name a generation, in one step; the caller holds the space's lock."""
     pointer = generation.parent / "CURRENT"
     temporary = pointer.with_name("CURRENT.tmp")
-    with temporary.open("w", encoding="ascii") as stream:
-        stream.write(f"{generation.name}\n")
-        stream.flush()
-        os.fsync(stream.fileno())
-    temporary.replace(pointer)
-    _sync_directory(pointer.parent)
+    with named_faults(pointer):
+        with create(temporary) as stream:
+            stream.write(f"{generation.name}\n".encode("ascii"))
+            stream.flush()
+            os.fsync(stream.fileno())
+        temporary.replace(pointer)
+        _sync_directory(pointer.parent)
 
 
 def _order(
@@ -333,7 +365,7 @@ def _sync_directory(directory: Path) -> None:
 
 
 def _remove_old(space_directory: Path, generation: int) -> None:
-    for entry in space_directory.glob("gen-*"):
+    for entry in entries_of(space_directory):
         number = entry.name.removeprefix("gen-").removesuffix(".tmp")
         if number.isdigit() and int(number) <= generation - _KEPT_GENERATIONS:
             shutil.rmtree(entry, ignore_errors=True)

@@ -2,6 +2,7 @@
 
 from ragloom.stores.atomic import quarantine, replace_file
 from ragloom.stores.filters import PATH, as_folder, as_number, matches, parse_condition
+from ragloom.stores.formats import check_format, format_stamp
 from ragloom.stores.records import (
     check_records,
     chunk_from_record,
@@ -16,11 +17,13 @@ __all__ = [
     "PATH",
     "as_folder",
     "as_number",
+    "check_format",
     "check_records",
     "chunk_from_record",
     "chunk_to_record",
     "cosines",
     "dump_json",
+    "format_stamp",
     "matches",
     "nearest",
     "parse_condition",

@@ -1,4 +1,4 @@
-"""Replace a file in one step, and move a damaged one out of the way."""
+"""Write files without following links, replace one in one step, move a damaged one out of the way."""
 
 from __future__ import annotations
 
@@ -6,6 +6,26 @@ import os
 import time
 from pathlib import Path
 from threading import get_ident
+from typing import BinaryIO
+
+
+def no_link(path: str, flags: int) -> int:
+    """An opener for :func:`open` that fails where ``path`` is a symbolic link.
+
+    Raises:
+        OSError: As :func:`os.open`.
+    """
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
+
+
+def create(path: Path) -> BinaryIO:
+    """Create a file for writing in place of what is there, which is no folder; a link leads nowhere.
+
+    Raises:
+        OSError: It cannot be created.
+    """
+    path.unlink(missing_ok=True)
+    return path.open("xb")
 
 
 def replace_file(path: Path, text: str) -> None:
@@ -18,7 +38,10 @@ def replace_file(path: Path, text: str) -> None:
     """
     temporary = path.with_name(f"{path.name}.{os.getpid()}-{get_ident()}.tmp")
     try:
-        temporary.write_text(text, "utf-8")
+        with create(temporary) as stream:
+            stream.write(text.encode("utf-8"))
+            stream.flush()
+            os.fsync(stream.fileno())  # or a loss of power may leave the new name and no content
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)

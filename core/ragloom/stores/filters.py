@@ -10,7 +10,8 @@ itself may do so to narrow the candidates, and gives the last word to :func:`mat
 ``priority>=2``          ``<`` ``<=`` ``>`` ``>=``: as numbers when both sides look like numbers,
 ``date<2025-01-01``      as strings when both are strings, and otherwise not passed
 ``tags:logging``         a list has such an element, or a string contains it
-``path under docs/adr``  the file is ``docs/adr`` or lies below it; ``path:docs/adr`` says the same
+``path under docs/adr``  the file is ``docs/adr`` or lies below it; ``path:docs/adr`` says the same. In
+                         Python the value may be a tuple of folders: the file lies below one of them
 =======================  =========================================================================
 
 Upper and lower case differ. A dotted field such as ``owner.team`` is looked up as that very key,
@@ -162,6 +163,8 @@ def _ordered(held: Json, wanted: Json, compare: Callable[[Any, Any], bool]) -> b
 
 
 def _under(held: Json, wanted: Json) -> bool:
+    if isinstance(wanted, tuple):
+        return any(_under(held, one) for one in wanted)
     if not isinstance(held, str) or not isinstance(wanted, str):
         return False
     folder = as_folder(wanted)

@@ -112,20 +112,23 @@ def chunk_from_record(record: Mapping[str, Any]) -> Chunk:
     Raises:
         KeyError, TypeError, ValueError: It is not such a record.
     """
-    return Chunk(
-        id=str(record["id"]),
-        uri=str(record["uri"]),
-        text=str(record["text"]),
-        span=Span(*map(int, record["span"])),
-        lines=Lines(*map(int, record["lines"])),
-        bytes=Span(*map(int, record["bytes"])),
-        headings=tuple(str(heading) for heading in record["headings"]),
-        ordinal=int(record["ordinal"]),
-        tokens=int(record["tokens"]),
-        context=str(record["context"]),
-        metadata=dict(record["metadata"]),
-        key=str(record.get("key", "")),  # which the first versions did not write
-    )
+    try:
+        return Chunk(
+            id=str(record["id"]),
+            uri=str(record["uri"]),
+            text=str(record["text"]),
+            span=Span(*map(int, record["span"])),
+            lines=Lines(*map(int, record["lines"])),
+            bytes=Span(*map(int, record["bytes"])),
+            headings=tuple(str(heading) for heading in record["headings"]),
+            ordinal=int(record["ordinal"]),
+            tokens=int(record["tokens"]),
+            context=str(record["context"]),
+            metadata=dict(record["metadata"]),
+            key=str(record.get("key", "")),  # which the first versions did not write
+        )
+    except OverflowError as error:  # JSON has infinite numbers, as Python reads it
+        raise ValueError(str(error)) from error
 
 
 def cosines(vectors: Embeddings, query: Embeddings) -> npt.NDArray[np.float32]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
@@ -43,6 +44,19 @@ def test_many_may_calibrate_at_once(tmp_path: Path) -> None:
     assert [DEFAULT_CALIBRATION] == [
         found for model in "abcd" if (found := read_calibration(tmp_path, model))
     ]
+
+
+def test_the_content_is_on_the_disk_before_it_has_the_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, synced = tmp_path / "kept", list[tuple[bool, int]]()
+    monkeypatch.setattr(
+        os, "fsync", lambda handle: synced.append((path.exists(), os.fstat(handle).st_size))
+    )
+
+    replace_file(path, "new")
+
+    assert [(False, 3)] == synced
 
 
 def test_what_cannot_be_written_leaves_the_old_content(tmp_path: Path) -> None:
