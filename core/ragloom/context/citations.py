@@ -9,9 +9,9 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from ragloom.context.quoting import closed, field, run_length, title_line
 from ragloom.types import Citation, Context, Hit, Json, SearchResult
 
-_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _LINE = re.compile(r"[^\r\n]*")
 _COPIES, _MORE = 3, 8  # places that are written out
 _MARKS = " \t#=*-_~"  # what markup puts around a title
@@ -29,7 +29,7 @@ class TextFormatter:
         citations = context.citations
         rule = "=" * max(5, 1 + longest_run("=", citations))
         return "\n".join(
-            f"{rule} [{number}] {location(citation)}{' | ' if titles else ''}{' > '.join(titles)} "
+            f"{rule} [{number}] {location(citation)}{' | ' if titles else ''}{titles_line(titles)} "
             f"{rule}\n{closed(citation.text)}{rule} end [{number}] {rule}\n"
             for number, (citation, titles) in enumerate(
                 zip(citations, shown_titles(citations), strict=True), start=1
@@ -112,9 +112,17 @@ def as_context(result: SearchResult, citations: Iterable[Citation]) -> Context:
 
 
 def location(citation: Citation) -> str:
-    """``docs/a.md:3-9``, or ``docs/a.md:3`` for one line; what is not printable is escaped."""
+    """``docs/a.md:3-9``, or ``docs/a.md:3`` for one line; what is not printable is escaped.
+
+    A path with ``:``, ``|`` or quotation marks stands in quotation marks, so that it names no other place.
+    """
     start, end = citation.lines
-    return f"{on_one_line(citation.path)}:{start}" + (f"-{end}" if end != start else "")
+    return f"{field(citation.path, ':', '|')}:{start}" + (f"-{end}" if end != start else "")
+
+
+def titles_line(titles: Sequence[str]) -> str:
+    """``Guide > Logging``; a title that holds `` > `` or ``|`` stands in quotation marks."""
+    return " > ".join(field(line, " > ", "|") for line in map(title_line, titles) if line)
 
 
 def shown_titles(citations: Sequence[Citation]) -> list[tuple[str, ...]]:
@@ -133,33 +141,15 @@ def shown_titles(citations: Sequence[Citation]) -> list[tuple[str, ...]]:
         known.add(key)
         if titles and _plain(titles[-1]) == _plain(_first_line(citation.text)):
             titles = titles[:-1]
-        shown.append(tuple(on_one_line(" ".join(title.split())) for title in titles))
+        shown.append(tuple(map(title_line, titles)))
     return shown
 
 
 def longest_run(character: str, citations: Iterable[Citation]) -> int:
-    """The most times that ``character`` stands in a row in anything that a file decides."""
-    pattern = re.compile(f"{re.escape(character)}+")
-    return max(
-        (
-            len(run)
-            for citation in citations
-            for text in (citation.text, citation.path, *citation.headings)
-            if character in text
-            for run in pattern.findall(text)
-        ),
-        default=0,
+    """The most times that ``character`` is seen in a row in anything that a file decides."""
+    return run_length(
+        character, (text for one in citations for text in (one.text, one.path, *one.headings))
     )
-
-
-def closed(text: str) -> str:
-    """The text, ended by a line feed so that the delimiter begins a line."""
-    return text if text.endswith("\n") else text + "\n"
-
-
-def on_one_line(text: str) -> str:
-    """One line: control characters, line separators and lone surrogates become escapes."""
-    return _UNPRINTABLE.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def _listed(places: Sequence[str], most: int) -> str:

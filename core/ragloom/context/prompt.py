@@ -14,10 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import Protocol, TypedDict, runtime_checkable
 
-from ragloom.context.citations import closed
+from ragloom.context.quoting import absent_digest, closed
 from ragloom.types import Citation, Context, Json
 
 _BEFORE = """\
@@ -103,18 +102,7 @@ def build_augmented_prompt(
 
 def _section(text: str) -> str:
     """The passages as quoted data."""
-    name = f"quoted-data-{_absent_digest(text)}"
+    name = f"quoted-data-{absent_digest([text])}"
     opening, closing = f"<{name}>", f"</{name}>"
     before = _BEFORE.format(opening=opening, closing=closing)
     return f"{before}\n\n{opening}\n{closed(text)}{closing}\n\n{_AFTER}"
-
-
-def _absent_digest(text: str) -> str:
-    """16 hex digits that follow from ``text`` and do not stand in it."""
-    content = text.encode("utf-8", "surrogatepass")
-    attempt = 0
-    while True:
-        digest = blake2b(content, digest_size=8, salt=attempt.to_bytes(8, "big")).hexdigest()
-        if digest not in text:
-            return digest
-        attempt += 1

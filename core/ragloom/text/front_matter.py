@@ -30,6 +30,7 @@ _BLANK_LAST_LINE = re.compile(r"(?:\r\n|\n|\r)[ \t]*(?:\r\n|\n|\r)\Z")
 _KEY = r"[^\s#:\-\[\]{}>|*&!%@`'\",?][^:\r\n]*"
 _FIRST_KEY = re.compile(rf"(?:[ \t]*+(?:#[^\r\n]*+)?[\r\n])*+['\"]?{_KEY}:(?:\s|\Z)")
 _KEY_LINE = re.compile(rf"^({_KEY}):[ \t]++([^\r\n]*+)", re.MULTILINE)
+_LONGEST = 200_000  # characters, which take YAML up to a second
 _LISTS = frozenset({"keywords", "tags"})
 
 _PLAIN = "?"  # the tag of a scalar that has neither a tag nor quotes
@@ -208,6 +209,8 @@ class _Reader:
         """The mapping that ``block`` is, empty for nothing but comments; None for anything else."""
         import yaml
 
+        if len(block) > _LONGEST:
+            raise FrontMatterError(f"more than {_LONGEST:,} characters", 2)
         try:
             node = compose(block, loader=_loader())
         except yaml.YAMLError as error:
