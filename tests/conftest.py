@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import TypeAlias
 
@@ -32,12 +32,46 @@ BuildWheel: TypeAlias = Callable[[Path, Path], None]
 RunPytest: TypeAlias = Callable[..., subprocess.CompletedProcess[str]]
 
 ROOT = Path(__file__).parents[1]
+PLANTED = "Planted" + "-W0rd-8r3k"
+"""The password of every URI that tests name: no output, log or file of the suite may show it."""
+_SEARCHED = 10_000_000  # bytes of a file
 TOGETHER = (
     "tests/integration/test_examples.py::test_a_scaffold_",  # and its environment
     "tests/integration/test_third_party.py",
     "tests/plugins/stores/",  # the servers
     "tests/testing/test_mutants.py",
 )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Fail a test that printed, logged or wrote a planted password."""
+    report = yield
+    shown = [f"{title} shows it" for title, text in report.sections if PLANTED in text]
+    if report.when == "call" and isinstance(
+        folder := getattr(item, "funcargs", {}).get("tmp_path"), Path
+    ):
+        shown += [f"{path} holds it" for path in files_with_the_password(folder)]
+    if shown and report.outcome != "failed":
+        report.outcome = "failed"
+        report.longrepr = f"a planted password: {'; '.join(shown)}"
+    return report
+
+
+def files_with_the_password(folder: Path) -> Iterator[Path]:
+    """Files below ``folder`` that hold it, but for settings that a test wrote it to."""
+    for path in folder.rglob("*"):
+        small = path.is_file() and path.stat().st_size <= _SEARCHED
+        if small and path.suffix not in (".yaml", ".yml") and PLANTED.encode() in path.read_bytes():
+            yield path
+
+
+@pytest.fixture(scope="session")
+def planted() -> str:
+    """A password for URIs, for which every output and every file of ``tmp_path`` is searched."""
+    return PLANTED
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -50,6 +84,19 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
             return next((start for start in TOGETHER if nodeid.startswith(start)), nodeid)
 
     return Scheduling(config, log)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _state_of_the_user(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """What tests trust is kept apart from what their user does, in this process and those it starts."""
+    os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.mktemp("state-of-the-user"))
+    os.environ.pop("RAGLOOM_TRUST", None)
+
+
+@pytest.fixture
+def trusted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The user of the test trusts what its settings name outside of the workspace."""
+    monkeypatch.setenv("RAGLOOM_TRUST", "1")
 
 
 @pytest.fixture(scope="session")

@@ -14,6 +14,7 @@ from ragloom.errors import (
     StoreError,
     StoreLockedError,
     StoreOutdatedError,
+    UntrustedError,
 )
 from ragloom.hookspecs import CommandSpec, EvaluationSpec, NoOptions, Provider, hookimpl
 from ragloom.protocols import (
@@ -28,6 +29,7 @@ from ragloom.protocols import (
     TokenCounter,
     WorkspaceView,
 )
+from ragloom.release import __version__
 from ragloom.reports import (
     FailedFile,
     IndexFinished,
@@ -49,6 +51,7 @@ from ragloom.types import (
     Location,
     Metadata,
     Mode,
+    Permission,
     Piece,
     Progress,
     SearchResult,
@@ -68,8 +71,6 @@ if TYPE_CHECKING:
     from ragloom.space_group import SpaceGroup
     from ragloom.watch import watch_spaces
     from ragloom.workspace import Workspace
-
-__version__ = "0.1.0"
 
 __all__ = [
     "Calibration",
@@ -101,6 +102,7 @@ __all__ = [
     "ModelError",
     "NoOptions",
     "NotIndexedError",
+    "Permission",
     "Piece",
     "PluginError",
     "PluginHost",
@@ -127,6 +129,7 @@ __all__ = [
     "StoreLockedError",
     "StoreOutdatedError",
     "TokenCounter",
+    "UntrustedError",
     "VerifyReport",
     "Workspace",
     "WorkspaceView",

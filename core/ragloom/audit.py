@@ -9,22 +9,21 @@ A line is an object with ``time`` (ISO 8601, UTC), ``operation``, ``space``, ``g
 ``path``, ``start_line``, ``end_line``, ``score``, ``relevance``), ``sources`` (passages shown, null for a
 search), ``tokens`` (of the context, null for a search), ``reason`` (why nothing was found) and ``provider``
 (null where it is not known). An ``index``, ``repair`` or ``verify`` has ``report``, its figures by name; an
-index run that changed nothing is no line. Keys are added, never renamed. It holds no text of any file.
+index run that changed nothing is no line. Tokens and passwords in a query are ``***``. Keys are
+added, never renamed. It holds no text of any file.
 
-A log that cannot be written is one warning, and never stops a retrieval or a run.
+A log that cannot be written is one warning, and never stops a retrieval or a run. A file that
+another program wrote, and a link, are neither written to nor rotated.
 """
 
 from __future__ import annotations
 
 import logging
-import os
-import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
-from itertools import pairwise
 from pathlib import Path
 from typing import Literal
 
@@ -36,12 +35,9 @@ from ragloom.types import Json
 
 _LOG = logging.getLogger("ragloom")
 
-_APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)  # the last on Windows
+_BEGINS = b'{"time":"'  # every line
 
 _OF_A_HIT = ("path", "start_line", "end_line", "score", "relevance")
-
-_WAIT = 0.05
-"""Seconds to wait for another writer, which holds the lock for microseconds unless it was stopped."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +54,7 @@ class AuditSettings:
     """
 
     enabled: bool = True
-    path: str = ".ragloom/audit.jsonl"
+    path: str = field(default=".ragloom/audit.jsonl", metadata={"names": "output"})
     max_bytes: int = 10_000_000
     keep: int = 4
     queries: Literal["full", "hash", "none"] = "full"
@@ -103,8 +99,17 @@ class AuditLog:
     """Writes the log of the workspace ``root``."""
 
     def __init__(self, settings: AuditSettings, root: Path) -> None:
+        from ragloom.stores.log_file import LogFile  # a plugin's import is light
+
         self.settings = settings
         self.path: Path = root / user_path(settings.path)
+        self._file = LogFile(
+            self.path,
+            root=root,
+            begins=_BEGINS,
+            max_bytes=settings.max_bytes,
+            keep=settings.keep,
+        )
         self._warned = False
 
     def record(self, event: SearchFinished | IndexFinished) -> None:
@@ -122,59 +127,33 @@ class AuditLog:
             line["report"] = dict(event.report)
         else:
             from ragloom.context.citations import hit_json  # a plugin's import is light
+            from ragloom.secrets.redaction import hide
 
             line |= {
                 **self._query(event.query),
                 "hits": [hit_json(hit, *_OF_A_HIT) for hit in event.hits],
                 "sources": event.sources,
                 "tokens": event.tokens,
-                "reason": event.reason,
+                "reason": event.reason and hide(event.reason),
                 "provider": event.provider,
             }
         import json
 
         try:
-            self._append(json.dumps(line, separators=(",", ":")).encode() + b"\n")
+            self._file.append(json.dumps(line, separators=(",", ":")).encode() + b"\n")
         except OSError as error:
             if not self._warned:
                 self._warned = True
                 _LOG.warning("the audit log cannot be written: %s", error)
 
     def _query(self, query: str) -> dict[str, Json]:
+        from ragloom.secrets.redaction import hide
+
         if self.settings.queries == "hash":
             from hashlib import sha256
 
             return {"query_sha256": sha256(query.encode("utf-8", "surrogatepass")).hexdigest()}
-        return {"query": query} if self.settings.queries == "full" else {}
-
-    def _append(self, line: bytes) -> None:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with _alone(self.path.with_name(f"{self.path.name}.lock")) as alone:
-            # Without the lock another process may be rotating: a line is appended, nothing is moved.
-            if alone and _size(self.path) + len(line) > self.settings.max_bytes:
-                self._rotate()
-            descriptor = os.open(self.path, _APPEND, 0o600)
-            try:
-                if os.lseek(descriptor, 0, os.SEEK_END):
-                    os.lseek(descriptor, -1, os.SEEK_END)
-                    if os.read(descriptor, 1) != b"\n":  # a full disk, or a writer that was killed
-                        line = b"\n" + line
-                os.write(
-                    descriptor, line
-                )  # one call: O_APPEND keeps lines of several writers whole
-            finally:
-                os.close(descriptor)
-
-    def _rotate(self) -> None:
-        """Move ``audit.jsonl`` to ``.1``, ``.1`` to ``.2``, and so on; the oldest goes."""
-        if not _size(self.path):
-            return  # one line longer than the limit
-        keep = self.settings.keep
-        older = [self.path, *(Path(f"{self.path}.{number}") for number in range(1, keep + 1))]
-        older[-1].unlink(missing_ok=True)
-        for newer, old in reversed(list(pairwise(older))):
-            with suppress(FileNotFoundError):
-                newer.replace(old)
+        return {"query": hide(query)} if self.settings.queries == "full" else {}
 
 
 _log = lru_cache(maxsize=16)(AuditLog)
@@ -196,41 +175,3 @@ def read_log(path: Path) -> Iterator[Mapping[str, Json]]:
                 record = parse_json(line)
                 if isinstance(record, Mapping):
                     yield record
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except FileNotFoundError:
-        return 0
-
-
-@contextmanager
-def _alone(path: Path) -> Iterator[bool]:
-    """Try to hold a lock on ``path``, and say whether it is held; no retrieval waits long for a log."""
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        from filelock import FileLock, Timeout
-
-        lock = FileLock(path)
-        with suppress(Timeout):
-            lock.acquire(timeout=_WAIT, poll_interval=_WAIT / 10)
-        try:
-            yield lock.is_locked
-        finally:
-            lock.release()
-        return
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-    held = False
-    until = time.monotonic() + _WAIT
-    try:
-        while not held and time.monotonic() < until:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                held = True
-            except BlockingIOError:
-                time.sleep(_WAIT / 50)
-        yield held
-    finally:
-        os.close(descriptor)  # which lets the lock go

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Protocol, TypeAlias, TypeVar
 
-from ragloom.config.component import NONE, Component, located
+from ragloom.config.component import ENVIRONMENT, NONE, Component, located
 from ragloom.config.options import user_path
 from ragloom.config.settings import SpaceSettings
 from ragloom.errors import ConfigError, SourceError
 from ragloom.plugin.host import PluginHost
 from ragloom.protocols import Chunker, Embedder, Formatter, Loader, Reranker, Store, WorkspaceView
-from ragloom.sources.discovery import Found, resolve_roots, walk
+from ragloom.secrets.names import is_secret
+from ragloom.sources.bounded import BoundedLoader, Limits, too_large
+from ragloom.sources.discovery import Found, matches_any, walk
 from ragloom.sources.loading import chunker_for, load_document, loader_for, split_document
-from ragloom.sources.screening import is_secret
+from ragloom.sources.roots import resolve_roots
+from ragloom.stores.filters import PATH
 from ragloom.text.decoding import read_regular
-from ragloom.types import Chunk, Document, Json, Source
+from ragloom.types import Chunk, Condition, Document, Json, Source
 
 T = TypeVar("T")
 
@@ -40,6 +43,9 @@ class Home(WorkspaceView, Protocol):
     def make_state(self) -> Path:
         """Create the folder of all indexes, ignored by git."""
 
+    def check_trust(self) -> None:
+        """Refuse settings that ask for what their user has not granted."""
+
 
 class Components:
     """Which plugins' components a space uses, and which files it holds.
@@ -49,14 +55,22 @@ class Components:
         settings: Names them.
         root: The folder that uris, sources and relative paths of stores are relative to.
         select: Chooses among the files that are found; all of them by default.
+        within: See :attr:`within`.
     """
 
     def __init__(
-        self, host: PluginHost, settings: SpaceSettings, root: Path, select: Select | None = None
+        self,
+        host: PluginHost,
+        settings: SpaceSettings,
+        root: Path,
+        select: Select | None = None,
+        within: Sequence[str] = (),
     ) -> None:
         self.host = host
         self.settings = settings
         self.root = root
+        self.within: tuple[str, ...] = tuple(within)
+        """The uris of the only files and folders that are indexed and searched; none for all."""
         self._select = select
         self._model: Components | None = None
 
@@ -70,7 +84,7 @@ class Components:
         """Turns texts into vectors."""
         if self._model is not None:
             return self._model.embedder
-        return _made(self.host.embedder, self.settings.embedder)
+        return _made(self.host.embedder, self._with_model("embedder"))
 
     @cached_property
     def chunker(self) -> Chunker:
@@ -103,7 +117,7 @@ class Components:
     @cached_property
     def reranker(self) -> Reranker | None:
         """The component that reorders the best candidates; None for their fused order."""
-        part = self.settings.reranker
+        part = self._with_model("reranker")
         return None if part.name == NONE else _made(self.host.reranker, part)
 
     @cached_property
@@ -121,17 +135,30 @@ class Components:
                 by_ending.setdefault(ending, made[name])
         for ending, part in self.settings.loaders.items():
             by_ending[ending] = _made(self.host.loader, part)
-        return by_ending
+        limits = Limits(
+            size=self.settings.max_file_bytes,
+            characters=self.settings.max_file_characters,
+            seconds=self.settings.max_file_seconds,
+        )
+        return {ending: BoundedLoader(loader, limits) for ending, loader in by_ending.items()}
 
-    def walk(self) -> Iterator[Found]:
-        """The files of this space, as they are now."""
+    @property
+    def narrowing(self) -> Sequence[Condition]:
+        """What every hit passes, beside the conditions of the query: it lies within :attr:`within`."""
+        return [Condition(field=PATH, operator="under", value=self.within)] if self.within else []
+
+    def walk(self, within: Sequence[str] = ()) -> Iterator[Found]:
+        """The files of this space, as they are now; only those within some files and folders, if any."""
         found = walk(
             resolve_roots(self.settings.sources, self.root),
             base=self.root,
             endings=self.loaders.keys(),
             include=self.settings.include,
             exclude=self.settings.exclude,
+            allowlist=self.settings.allowlist,
+            within=[Path(os.path.normpath(self.root / uri)) for uri in within],
         )
+        found = (_sized(item, self.settings.max_file_bytes) for item in found)
         if self._select is None:
             yield from found
             return
@@ -181,7 +208,7 @@ class Components:
         allowed = [place.path for place in resolve_roots(self.settings.sources, self.root)]
         if not any(real == place or place in real.parents for place in allowed):
             raise SourceError(f"{uri!r} leads outside the sources")
-        if is_secret(real.name):
+        if self._is_secret(real):
             raise SourceError(f"{uri!r} looks like a secret and is not shown")
         return self._load(Source(uri=uri, path=real))
 
@@ -195,22 +222,46 @@ class Components:
         """
         for path in map(Path, paths):
             real = os.path.realpath(path)
-            if is_secret(path.name) or is_secret(os.path.basename(real)):
+            if self._is_secret(path.absolute()) or self._is_secret(Path(real)):
                 raise SourceError(f"{path}: looks like a secret, which is never read")
             uri = os.path.relpath(real, self.root).replace(os.sep, "/")
             document = self._load(Source(uri=uri, path=path))
             chunker = chunker_for(path, self.chunkers)
             yield document, split_document(document, chunker, self.embedder)
 
+    def _is_secret(self, path: Path) -> bool:
+        uri = os.path.relpath(path, self.root).replace(os.sep, "/")
+        return is_secret(str(path)) and not matches_any(uri, self.settings.allowlist)
+
     def _load(self, source: Source) -> Document:
         loader = loader_for(source.path, self.loaders)
         try:
+            size, most = source.path.stat().st_size, self.settings.max_file_bytes
+            if size > most:
+                raise SourceError(f"{source.path}: {too_large(size, most)}")
             content = read_regular(source.path)
         except OSError as error:
             raise SourceError(
                 f"{source.path}: cannot be read: {error.strerror or error}"
             ) from error
         return load_document(source, content, loader)
+
+    def _with_model(self, kind: str) -> Component:
+        """The embedder or reranker; a folder with its model that a file names counts from the workspace."""
+        part: Component = getattr(self.settings, kind)
+        provider, _ = self.host.provider_of(kind, part.name)
+        options = dict(part.options)
+        for known in fields(provider.options) if provider else ():
+            given = options.get(known.name)
+            place = part.places.get(known.name, "")
+            if known.metadata.get("names") != "model" or not isinstance(given, str):
+                continue
+            folder = os.path.join(self.root, os.path.expanduser(given))
+            if given in ("", known.default) or place.startswith(ENVIRONMENT):
+                continue
+            if os.path.isdir(folder):
+                options[known.name] = folder
+        return replace(part, options=options)
 
     def new_store(self) -> Store:
         """Another object for the same store; its local path counts from the workspace."""
@@ -226,6 +277,13 @@ class Components:
                         f"store {part.name!r}: option {key!r} must be {error}, not {value!r}"
                     ) from error
         return _made(self.host.store, replace(part, options=options))
+
+
+def _sized(found: Found, most: int) -> Found:
+    """A file that is found, or that it is skipped because it is too large."""
+    if found.status is None or found.status.st_size <= most:
+        return found
+    return Found(source=found.source, skipped=too_large(found.status.st_size, most))
 
 
 def _made(make: Callable[[str, Mapping[str, Json]], T], component: Component) -> T:

@@ -175,8 +175,13 @@ def _absence(query: Query, space: Answers, components: Components, uri: str) -> 
     path = components.root / uri
     if entry is not None:
         if not entry.chunks:
-            return f"{uri} is indexed, and holds no text"
-        if not matches(uri, entry.metadata, query.conditions):
+            skipped = next((said for said in entry.warnings if said.startswith("skipped")), "")
+            return (
+                f"{uri} is not indexed: {skipped}"
+                if skipped
+                else f"{uri} is indexed, and holds no text"
+            )
+        if not matches(uri, entry.metadata, (*query.conditions, *space.narrowing)):
             return f"{uri} is indexed, and does not pass the filter"
         return (
             f"{uri} is indexed in {entry.chunks} chunks, and none is among the candidates: "

@@ -25,6 +25,7 @@ import pluggy
 
 from ragloom.protocols import Chunker, Embedder, Formatter, Loader, Reranker, Store, WorkspaceView
 from ragloom.reports import IndexFinished, SearchFinished
+from ragloom.types import Permission
 
 PROJECT = "ragloom"
 """The name under which pluggy knows the hooks, and the entry-point group of plugins."""
@@ -55,6 +56,9 @@ class Provider(Generic[T_co]):
         options: A frozen dataclass whose fields are the legal settings, with types and defaults.
         requires: Modules that ``create`` imports; where one is missing, ``ragloom plugins`` says so.
         extra: What to give to pip when one is missing, such as ``ragloom[onnx]``.
+        local: It keeps to this machine: without options it contacts no service, and reads and writes
+            nothing outside the workspace and its state. An embedder, store or reranker that does not say
+            so needs ``ragloom trust`` where a project's settings name it.
         deviations: Rules of :mod:`ragloom.testing` that the component knowingly breaks, by the name of the
             test, and why: ``ragloom plugins check`` expects them to fail then, and nothing else.
     """
@@ -65,6 +69,7 @@ class Provider(Generic[T_co]):
     options: type = NoOptions
     requires: tuple[str, ...] = ()
     extra: str = ""
+    local: bool = False
     deviations: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     if TYPE_CHECKING:
@@ -79,6 +84,7 @@ class Provider(Generic[T_co]):
             create: Callable[[NoOptions], T_co],
             requires: tuple[str, ...] = (),
             extra: str = "",
+            local: bool = False,
             deviations: Mapping[str, str] = ...,
         ) -> None: ...
         @overload
@@ -91,6 +97,7 @@ class Provider(Generic[T_co]):
             options: type[Options],
             requires: tuple[str, ...] = (),
             extra: str = "",
+            local: bool = False,
             deviations: Mapping[str, str] = ...,
         ) -> None: ...
         def __init__(self, **fields: object) -> None: ...
@@ -214,6 +221,17 @@ def ragloom_spaces(workspace: WorkspaceView) -> Mapping[str, object]:  # type: i
     Called with the :class:`~ragloom.Workspace` whenever somebody asks ``PluginHost.spaces``; a mapping may
     open a space when it is looked up. Every plugin's result stands under its name. What is raised is a
     warning that names the plugin. Since 0.1.
+    """
+
+
+@hookspec
+def ragloom_permissions(workspace: WorkspaceView) -> Iterable[Permission]:  # type: ignore[empty-body]
+    """Say what settings files of the plugin's own ask for beyond the workspace.
+
+    Called with the :class:`~ragloom.Workspace` by ``ragloom trust``, which shows and grants it. A plugin
+    that reads such a file passes the same permissions to ``Workspace.require`` before it uses them.
+    Sections of ``ragloom.yaml`` need no hook: their fields declare what they name. All results count; what
+    is raised is a warning that names the plugin. Since 0.1.
     """
 
 

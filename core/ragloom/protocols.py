@@ -29,6 +29,10 @@ class Loader(Protocol):
     A loader may have an attribute ``chunker``: the name of the chunker that splits its documents, unless
     the setting ``chunkers`` names another for the file's ending. A format that only has headings of its own
     needs none: the loader hands them over as ``Document.sections``.
+
+    A loader whose time or memory a file decides, such as one that unpacks, has an attribute
+    ``isolated = True`` and can be pickled: it runs in a process of its own, which is killed where a file
+    takes more than ``max_file_seconds``.
     """
 
     @property
@@ -164,8 +168,9 @@ class Store(Protocol):
 
         Raises:
             StoreLockedError: Another process holds it; the message names the holder.
-            StoreDamagedError: It exists and does not open.
-            StoreError: It cannot be reached, or was made for another dimension.
+            StoreDamagedError: Its content is damaged, which any other method may find, too: it is rebuilt.
+            StoreError: It cannot be reached, was made for another dimension or by a newer release, or the
+                machine refuses a descriptor, space or permission, which damages nothing.
         """
 
     def close(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal, cast
@@ -14,6 +15,7 @@ from ragloom.config.settings import SpaceSettings
 from ragloom.config.spelling import did_you_mean
 from ragloom.errors import NotIndexedError, SourceError, StoreError
 from ragloom.explain import Explanation, explain
+from ragloom.indexing.answering import AnsweringStore
 from ragloom.indexing.drop import drop
 from ragloom.indexing.indexer import LOCK_TIMEOUT, Indexer
 from ragloom.indexing.space_record import SpaceRecord
@@ -34,7 +36,7 @@ from ragloom.retrieval.search import judged, search
 from ragloom.retrieval.verify import prove
 from ragloom.searchable import Searchable
 from ragloom.snapshot import Snapshot, current_generation, last_meta
-from ragloom.sources.discovery import resolve_roots
+from ragloom.sources.roots import resolve_roots
 from ragloom.status import SpaceStatus, status_of
 from ragloom.types import Calibration, Hit, Mode, Progress, SearchResult
 
@@ -61,6 +63,7 @@ class Space(Components, Searchable):
         record: Keeps what no settings file says; None where there is nothing to keep.
         hint: What to do where nothing is indexed yet, for the error.
         select: Chooses among the files that are found.
+        within: The uris of the only files and folders to index and search; none for all.
     """
 
     def __init__(
@@ -74,8 +77,9 @@ class Space(Components, Searchable):
         record: SpaceRecord | None = None,
         hint: str = "",
         select: Select | None = None,
+        within: Sequence[str] = (),
     ) -> None:
-        super().__init__(workspace.host, settings, root or workspace.root, select)
+        super().__init__(workspace.host, settings, root or workspace.root, select, within)
         self.workspace = workspace
         self.name = name
         self.directory = directory
@@ -94,8 +98,10 @@ class Space(Components, Searchable):
         if (reranker := self.__dict__.get("reranker")) is not None:
             reranker.close()
 
-    def with_settings(self, settings: SpaceSettings) -> Space:
-        """The same index with other settings."""
+    def with_settings(
+        self, settings: SpaceSettings, *, within: Sequence[str] | None = None
+    ) -> Space:
+        """The same index with other settings, or limited to other files and folders."""
         return Space(
             self.workspace,
             self.name,
@@ -105,6 +111,7 @@ class Space(Components, Searchable):
             record=self.record,
             hint=self._hint,
             select=self._select,
+            within=self.within if within is None else within,
         )
 
     @property
@@ -135,6 +142,7 @@ class Space(Components, Searchable):
             StoreError: The store failed; the last index keeps answering.
             ModelError: The model failed; nothing was written.
         """
+        self.workspace.check_trust()  # a link may lead elsewhere than when the workspace was opened
         resolve_roots(self.settings.sources, self.root)  # before anything is created
         if not allow_empty:
             self._refuse_emptying()
@@ -226,8 +234,10 @@ class Space(Components, Searchable):
 
         Raises:
             NotIndexedError: Nothing is indexed yet.
+            StoreError: The state folder is not used, or the machine keeps it from being read.
         """
         if self._snapshot is None or self._snapshot.meta.generation != self.generation:
+            self.workspace.state  # noqa: B018 - raises where what came since is not to be used
             try:
                 self._snapshot = Snapshot.open_current(self.directory)
             except NotIndexedError as error:
@@ -335,13 +345,21 @@ class Space(Components, Searchable):
                 )
             # Another machine may have written other chunks to it: then the snapshot answers.
             answers = answers_for(reading, snapshot)
-        except StoreError as error:  # and it has all that it takes to answer as exactly
-            self._reading = None
-            reading.close()
+        except (StoreError, OSError) as error:  # and it has all that it takes to answer as exactly
+            self._let_go(reading)
             _LOG.warning("%s: %s; the snapshot answers instead", self.name, error)
             return None
         self._reading = reading
-        return reading if answers else None
+        if not answers:
+            return None
+        answering = AnsweringStore(reading, snapshot, self.name, lambda: self._let_go(reading))
+        return cast("SearchableStore", answering)
+
+    def _let_go(self, reading: SearchableStore) -> None:
+        """Close a store that failed; the next search opens it again."""
+        self._reading = None
+        with suppress(StoreError, OSError):
+            reading.close()
 
     def _finished(
         self,

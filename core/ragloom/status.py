@@ -9,8 +9,9 @@ from pathlib import Path
 from ragloom.config.settings import SpaceSettings
 from ragloom.snapshot import Snapshot
 from ragloom.snapshot.manifest import FileEntry, unchanged
-from ragloom.sources.discovery import Found, lies_below
+from ragloom.sources.discovery import Found
 from ragloom.sources.loading import content_hash
+from ragloom.sources.roots import lies_below
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

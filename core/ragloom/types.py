@@ -18,7 +18,7 @@ Json: TypeAlias = Union[bool, int, float, str, Sequence["Json"], Mapping[str, "J
 Metadata: TypeAlias = Mapping[str, Json]
 
 Progress: TypeAlias = Callable[[str, int, int], None]
-"""Called with a stage (``files``, ``chunks``, ``store``), how much is done, and of how much."""
+"""Called with a stage (``files``, ``bytes``, ``chunks``, ``store``), how much is done, and of how much."""
 
 Mode: TypeAlias = Literal["hybrid", "rrf", "dense", "lexical"]
 """How a query is answered: by meaning and words, scores added; by both, reciprocal ranks added; by meaning;
@@ -176,13 +176,14 @@ class Condition:
         field: A metadata key, dotted for nested values; ``path`` is the chunk's uri.
         operator: ``=`` and ``!=`` compare; ``<`` ``<=`` ``>`` ``>=`` order numbers, or strings such
             as ISO dates; ``:`` asks whether a list contains the value or a string contains it;
-            ``under`` (for ``path``) asks whether the file is the given folder or below it.
+            ``under`` (for ``path``) asks whether the file is the given folder, or one of several, or
+            lies below it.
         value: What to compare with.
     """
 
     field: str
     operator: Operator
-    value: str | int | float | bool | None
+    value: str | int | float | bool | tuple[str, ...] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -310,3 +311,22 @@ class Calibration:
     words_weight: float = 0.0
     unknown_weight: float = 0.0
     agreement_weight: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Permission:
+    """What a setting asks for beyond its workspace.
+
+    Attributes:
+        key: Of the setting, with dots.
+        value: As it was written.
+        place: A file and line; a variable or an option of a command, which need no trust; or ``default``.
+        reason: What the value is, such as ``a path outside the workspace``.
+        target: The path that it resolves to, its links followed; empty for what is no path.
+    """
+
+    key: str
+    value: str
+    place: str
+    reason: str
+    target: str = ""

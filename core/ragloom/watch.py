@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -19,6 +20,7 @@ class _Space(AbstractContextManager["_Space"], Protocol):
 S = TypeVar("S", bound=_Space)
 
 _LEAST = 1.0  # seconds between two looks
+_MOST = 10.0  # seconds: a change waits no longer, whatever a look costs
 _SHARE = 0.02  # of one core, that looking may take
 
 
@@ -31,8 +33,9 @@ def watch_spaces(
     """Index spaces again and again, and yield what is new.
 
     A look is an index run: where nothing changed, it opens neither the store nor the model. Between two
-    there is a second, or fifty times as long as a look without changes took. So it needs no help
-    from the system, and works alike on network shares and in containers.
+    there is a second, or fifty times the processor time that a look without changes took, at most ten
+    seconds: what a look waits for, a busy machine or a slow disk, does not count. So it needs no help from
+    the system, and works alike on network shares and in containers.
 
     Args:
         spaces: Opens them for every look, so that new settings count; each is closed after it.
@@ -48,7 +51,7 @@ def watch_spaces(
     troubles: dict[str, object] = {}
     while True:
         before, troubles, changed = troubles, {}, False
-        started = time.perf_counter()
+        started = _processor_time()
         for name, found in _look(spaces, index):
             if isinstance(found, IndexReport):
                 news = bool(found.added or found.updated or found.removed)
@@ -59,9 +62,15 @@ def watch_spaces(
             changed = changed or news
             if news or troubles[name] != before.get(name, ()):
                 yield name, found
-        seconds = 0.0 if changed else (time.perf_counter() - started) / _SHARE
-        if wait(max(_LEAST, seconds)):
+        seconds = 0.0 if changed else (_processor_time() - started) / _SHARE
+        if wait(min(max(_LEAST, seconds), _MOST)):
             return
+
+
+def _processor_time() -> float:
+    """Seconds of this thread, as a server's others answer meanwhile, and of processes that have ended."""
+    times = os.times()
+    return time.thread_time() + times.children_user + times.children_system
 
 
 def _look(

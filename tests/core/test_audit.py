@@ -220,3 +220,48 @@ def test_the_log_may_lie_in_the_home_folder(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     log = AuditLog(AuditSettings(path="~/audit.jsonl"), tmp_path / "workspace")
     assert tmp_path / "audit.jsonl" == log.path
+
+
+@pytest.mark.parametrize("keep", [0, 1, 4])
+@pytest.mark.parametrize("name", ["audit.jsonl", "audit.jsonl.1"])
+def test_what_others_wrote_is_neither_written_nor_moved_nor_removed(tmp_path, keep, name, caplog):
+    own = tmp_path / name
+    own.write_text("-----BEGIN OPENSSH PRIVATE KEY-----\n", "utf-8")
+    log = AuditLog(AuditSettings(path="audit.jsonl", max_bytes=1, keep=keep), tmp_path)
+    for _ in range(9):
+        record(log)
+    assert "-----BEGIN OPENSSH PRIVATE KEY-----\n" == own.read_text("utf-8")
+    if name == "audit.jsonl":
+        assert ["audit.jsonl", "audit.jsonl.lock"] == sorted(one.name for one in tmp_path.iterdir())
+    elif keep:
+        assert 9 == len(lines(tmp_path / "audit.jsonl"))
+    foreign = name == "audit.jsonl" or keep > 0
+    assert foreign == caplog.text.count("another program wrote it")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need a privilege there")
+@pytest.mark.parametrize("linked", ["audit.jsonl", "audit.jsonl.lock", "audit.jsonl.1", "."])
+def test_a_link_below_the_workspace_is_not_followed(tmp_path, linked, caplog):
+    root, outside = tmp_path / "root", tmp_path / "outside"
+    root.mkdir()
+    outside.mkdir()
+    (outside / "own").write_text('{"time":"mine"}\n', "utf-8")
+    if linked == ".":
+        (root / ".ragloom").symlink_to(outside)
+    else:
+        (root / ".ragloom").mkdir()
+        (root / ".ragloom" / linked).symlink_to(outside / "own")
+    log = AuditLog(AuditSettings(max_bytes=300, keep=2), root)
+    for _ in range(5):
+        record(log)
+    assert ["own"] == [one.name for one in outside.iterdir()]
+    assert '{"time":"mine"}\n' == (outside / "own").read_text("utf-8")
+    assert 1 == caplog.text.count("the audit log cannot be written")
+
+
+def test_a_file_with_another_name_is_left_alone(tmp_path):
+    (tmp_path / "own").write_text('{"time":"mine"}\n', "utf-8")
+    (tmp_path / ".ragloom").mkdir()
+    os.link(tmp_path / "own", tmp_path / ".ragloom" / "audit.jsonl")
+    record(AuditLog(AuditSettings(), tmp_path))
+    assert '{"time":"mine"}\n' == (tmp_path / "own").read_text("utf-8")

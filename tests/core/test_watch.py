@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import time
 from functools import partial
 
 import pytest
@@ -117,3 +120,55 @@ def test_one_space_that_fails_does_not_keep_others_from_being_indexed(watched, f
     assert [("gone", SourceError), ("notes", IndexReport)] == [
         (name, type(item)) for name, item in found
     ]
+
+
+def computing(seconds):
+    """Use so much processor time, however busy the machine is."""
+    over = time.thread_time() + seconds
+    while time.thread_time() < over:
+        pass
+
+
+def computing_elsewhere(seconds):
+    code = f"import time\nwhile time.process_time() < {seconds}: pass"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize(
+    ("look", "least", "most"),
+    [
+        (lambda: (computing(0.04), time.sleep(0.3)), 2.0, 6.0),  # a busy machine, not 14 s and more
+        (lambda: time.sleep(1.0), 1.0, 5.0),  # a slow disk, not 50 s
+        (lambda: computing(0.4), 10.0, 10.0),  # costly looks, not 20 s
+        (lambda: computing_elsewhere(0.4), 10.0, 10.0),  # a file that its loader's process fails on
+        (lambda: None, 1.0, 5.0),
+    ],
+)
+def test_the_pause_follows_from_processor_time_and_is_some_seconds(
+    files, make_space, look, least, most
+):
+    (files / "page.md").write_text("# One\n\nText.\n")
+    make_space().index()
+    pauses = []
+
+    def index(space):
+        look()
+        return space.index()
+
+    def wait(seconds):
+        pauses.append(seconds)
+        return len(pauses) == 2
+
+    assert [] == list(watch_spaces(lambda: [make_space()], index, wait=wait))
+    assert least <= pauses[1] <= most  # the first look imports modules
+
+
+def test_after_a_change_the_next_look_comes_at_once(files, make_space):
+    def index(space):
+        computing(0.1)
+        return space.index()
+
+    pauses = []
+    (files / "page.md").write_text("# One\n\nText.\n")
+    list(watch_spaces(lambda: [make_space()], index, wait=lambda s: pauses.append(s) or True))
+    assert [1.0] == pauses

@@ -20,6 +20,7 @@ from types import ModuleType
 import pytest
 
 from ragloom import PluginHost, RagloomError, SourceError
+from ragloom.secrets.redaction import hide, redact
 from ragloom.sources.loading import load_document, split_document
 from ragloom.testing.fakes import HashingEmbedder, HashingOptions
 from ragloom.types import Document, Source
@@ -134,6 +135,62 @@ def test_loaders(ending: str) -> None:
             load_document(Source(uri=f"a{ending}", path=Path(f"a{ending}")), text.encode(), loader)
 
     assert [] == growing(load, BEGINNINGS[:3])
+
+
+NEARLY_SECRET = (
+    *(
+        "-----BEGIN PRIVATE KEY-----",
+        "-----BEGIN ",
+        "-----END ",
+        "PuTTY-User-Key-File-2: ",
+        "Private-Lines: 1\n",
+    ),
+    *(
+        "://",
+        "a://a:",
+        "://a:b@",
+        "@",
+        "?token=",
+        "password=",
+        "password: a1",
+        "secret_key",
+        "key=",
+        "=:a1",
+    ),
+    *(
+        "eyJ-",
+        "-eyJa.eyJ",
+        "ghp_",
+        "sk-ant-",
+        "SG.a-",
+        "$2a$",
+        "$6$",
+        "s.a",
+        "-us1",
+        "a1b2c3d4",
+        "a1b2c3d4 ",
+    ),
+    *(
+        "Authorization: Basic ",
+        "AccountKey=",
+        "\n" + "A" * 64,
+        "aws_secret",
+        "REDACTED ",
+        "gitleaks:allow\n",
+    ),
+    *(
+        "_authToken=a1",
+        " -u a:b1",
+        "api_key: a1b2c3d4e5f6g7h8i9j0 # gitleaks:allow ",
+        "api_key: a1b2c3d4e5f6g7h8 ",
+    ),
+)
+
+
+@pytest.mark.parametrize("unit", NEARLY_SECRET)
+def test_redaction(unit: str) -> None:
+    for end, work in product(("", "@"), (redact, hide)):
+        assert outgrown(work, lambda n: unit * n + end, (512, 4096, 16384)) is None  # noqa: B023
 
 
 @pytest.mark.parametrize("unit", ["\n", "#\n", " \r\n", "a: b  ", "a:  \r"])

@@ -152,8 +152,8 @@ def test_a_part_that_was_set_up_wrongly_is_not_skipped(capfd):
 def test_a_declared_deviation_is_expected(capfd):
     code = _checking.run_contracts(
         "ragloom",
-        deviations={"results:test_every_passage_has_its_source": "as asked for"},
-        pytest_arguments=["-k", "Formatter and has_its_source"],
+        deviations={"memory:test_reopened_it_is_the_same": "as asked for"},
+        pytest_arguments=["-k", "Store_memory and reopened_it_is_the_same"],
     )
     said = capfd.readouterr().out
     assert code == 0

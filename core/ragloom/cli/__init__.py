@@ -60,6 +60,7 @@ COMMANDS = {
     "chunks": "Show a file's chunks.",
     "eval": "Evaluate retrieval on a judged collection.",
     "calibrate": "Calibrate relevance on your documents.",
+    "trust": "Trust what a project's settings ask for.",
     "audit": "Show the audit log of searches and index runs.",
     "repair": "Rebuild the store from the snapshot, or the snapshot from the store.",
     "drop": "Delete indexes; the files stay.",

@@ -39,19 +39,21 @@ def run_to_exit_code(run: Callable[[], object], session: Session) -> int:
         returned = run()
         sys.stdout.flush()
     except (click.Abort, KeyboardInterrupt):
-        return _failed("interrupted: the last index stays in use", INTERRUPTED, session)
+        return _failed(f"interrupted: {session.kept}", INTERRUPTED, session)
     except BrokenPipeError:
         return _reader_gone()
     except SystemExit as ended:  # click, where it meets a broken pipe itself
         return _reader_gone() if ended.code == FAILED else _code(ended.code)
     except Exception as error:  # noqa: BLE001 - the edge
+        from ragloom.secrets.redaction import hide
+
         if session.traceback:
             import traceback
 
-            traceback.print_exc()
+            sys.stderr.write(hide(traceback.format_exc()))
         message, code = _described(error)
         label = click.style("error:", fg="red")
-        return _failed(f"{label} {on_one_line(' '.join(message.split()))}", code, session)
+        return _failed(f"{label} {on_one_line(hide(' '.join(message.split())))}", code, session)
     return _code(returned)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from ragloom.cli._output import span_of_time
+from ragloom.cli._output import size, span_of_time
 from ragloom.cli._session import Session
 
 if TYPE_CHECKING:
@@ -19,7 +19,14 @@ __all__ = ["progress"]
 
 _PATIENCE = 1.0  # seconds before the bar is shown: most runs end sooner
 _LINE_EVERY = 10.0  # seconds between lines where there is no terminal
-_STAGES = {"files": "reading files", "chunks": "embedding chunks", "store": "writing chunks"}
+_BYTES = "bytes"
+_FEW = 10  # a second, of which a decimal tells more
+_STAGES = {
+    "files": "reading files",
+    _BYTES: "reading files",
+    "chunks": "embedding chunks",
+    "store": "writing chunks",
+}
 
 
 @contextmanager
@@ -43,8 +50,12 @@ def progress(session: Session, title: str) -> Iterator[_Meter]:
 class _Meter:
     """Shows nothing."""
 
+    latest: tuple[str, int, int] | None = None
+    """What was told last."""
+
     def __call__(self, stage: str, done: int, total: int) -> None:
         """Update a stage."""
+        self.latest = (stage, done, total)
 
     def stop(self) -> None:
         """Hide the progress."""
@@ -56,20 +67,29 @@ class _Lines(_Meter):
     def __init__(self, session: Session, title: str) -> None:
         self._session = session
         self._title = title
-        self._stage = ""
         self._since = self._said = time.monotonic()
 
     def __call__(self, stage: str, done: int, total: int) -> None:
         now = time.monotonic()
-        if stage != self._stage:
-            self._stage, self._since = stage, now
+        if self.latest is None or stage != self.latest[0]:
+            self._since = now
+        super().__call__(stage, done, total)
         if now - self._said < _LINE_EVERY or not done:
             return
         self._said = now
         rate = done / max(now - self._since, 1e-9)
         left = span_of_time((total - done) / rate)
         label = f"{self._title}: {_STAGES.get(stage, stage)}"
-        self._session.note(f"{label}: {done} of {total}, {rate:.0f}/s, {left} left")
+        of = f"{_amount(stage, done)} of {_amount(stage, total)}"
+        self._session.note(f"{label}: {of}, {_rate(stage, rate)}, {left} left")
+
+
+def _amount(stage: str, number: float) -> str:
+    return size(int(number)) if stage == _BYTES else f"{number:.0f}"
+
+
+def _rate(stage: str, rate: float) -> str:
+    return f"{rate:.1f}/s" if stage != _BYTES and rate < _FEW else f"{_amount(stage, rate)}/s"
 
 
 class _Bar(_Meter):
@@ -80,7 +100,6 @@ class _Bar(_Meter):
         self._colored = colored
         self._bar: Progress | None = None
         self._tasks: dict[str, TaskID] = {}
-        self._latest: tuple[str, int, int] | None = None
         self._over = False
         self._lock = threading.Lock()
         # A timer, as a stage may take seconds between two updates.
@@ -90,7 +109,7 @@ class _Bar(_Meter):
 
     def __call__(self, stage: str, done: int, total: int) -> None:
         with self._lock:
-            self._latest = (stage, done, total)
+            super().__call__(stage, done, total)
             if self._bar is not None:
                 self._update(self._bar)
 
@@ -109,40 +128,50 @@ class _Bar(_Meter):
                 self._update(bar)
 
     def _update(self, bar: Progress) -> None:
-        if self._latest is None:  # the run waits for another one
+        if self.latest is None:  # the run waits for another one
             return
         bar.start()  # once
-        stage, done, total = self._latest
+        stage, done, total = self.latest
         if stage not in self._tasks:
             label = f"{self._title}: {_STAGES.get(stage, stage)}"
-            self._tasks[stage] = bar.add_task(label, total=total)
+            self._tasks[stage] = bar.add_task(label, total=total, stage=stage)
         bar.update(self._tasks[stage], completed=done, total=total)
 
     def _shown(self) -> Progress:
         from rich.console import Console
         from rich.progress import (
             BarColumn,
-            MofNCompleteColumn,
             Progress,
+            ProgressColumn,
             SpinnerColumn,
+            Task,
             TextColumn,
             TimeRemainingColumn,
         )
         from rich.text import Text
 
-        class Rate(TextColumn):
+        class Amount(ProgressColumn):
+            """How much is done, and of how much."""
+
+            def render(self, task: Task) -> Text:
+                stage: str = task.fields["stage"]
+                done, total = _amount(stage, task.completed), _amount(stage, task.total or 0)
+                return Text(f"{done}/{total}", style="progress.download")
+
+        class Rate(ProgressColumn):
             """Steps a second."""
 
-            def render(self, task: object) -> Text:
-                speed = getattr(task, "finished_speed", None) or getattr(task, "speed", None)
-                return Text(f"{speed:.0f}/s" if speed else "", style="progress.data.speed")
+            def render(self, task: Task) -> Text:
+                speed = task.finished_speed or task.speed
+                said = _rate(task.fields["stage"], speed) if speed else ""
+                return Text(said, style="progress.data.speed")
 
         return Progress(
             SpinnerColumn(),
             TextColumn("{task.description}", markup=False),
             BarColumn(),
-            MofNCompleteColumn(),
-            Rate(""),
+            Amount(),
+            Rate(),
             TimeRemainingColumn(compact=True),
             TextColumn("left"),
             console=Console(stderr=True, no_color=not self._colored),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ from ragloom.cli._output import print_result
 from ragloom.cli._progress import progress
 from ragloom.cli._session import Session
 from ragloom.config.spelling import counted
-from ragloom.errors import RagloomError, StoreLockedError
+from ragloom.errors import RagloomError, StoreError
 
 if TYPE_CHECKING:
     from ragloom.config.settings import SpaceSettings
@@ -33,34 +34,61 @@ def refresh(
         _note_changes(session, space, space.record.usual())
     seconds = LOCK_TIMEOUT if timeout is None else timeout
     with progress(session, space.name) as meter:
-        return space.index(full=full, progress=meter, timeout=seconds)
+        try:
+            return space.index(full=full, progress=meter, timeout=seconds)
+        except KeyboardInterrupt:
+            stage = meter.latest[0] if meter.latest else ""
+            session.kept = _kept(space, embedding=stage in ("chunks", "store"))
+            raise
+
+
+def _kept(space: Space, *, embedding: bool) -> str:
+    """What an interrupted run leaves: the index that it did not replace, and what it embedded."""
+    from ragloom.indexing.journal import Journal
+
+    index = "the last index stays in use" if space.generation else "nothing is indexed yet"
+    embedded = 0
+    if embedding:  # or the model may have to be asked for its dimension
+        embedded = len(Journal(space.directory, space.embedder.dimension).recall())
+    if not embedded:
+        return index
+    chunks = counted(embedded, "embedded chunk")
+    return f"{index}; the next run resumes with {chunks}"
 
 
 def bring_up_to_date(session: Session, spaces: Sequence[Space]) -> None:
-    """Index what changed; an index that is locked or cannot be written is searched as it is.
+    """Index what changed; where a lock, a store or the machine keeps it from it, search the last index.
 
     Raises:
         RagloomError: The only space fails.
         OSError: A space that has no index cannot be written.
     """
     for space in spaces:
-        indexed = space.generation > 0
-        try:
-            report = refresh(session, space, timeout=_PATIENCE if indexed else None)
-        except (RagloomError, OSError) as error:
-            if indexed and isinstance(error, StoreLockedError | OSError):
-                why = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else error
-                session.warn(f"{why}; searching the last index")
-            elif isinstance(error, RagloomError) and len(spaces) > 1:
-                session.warn(f"{space.name}: not up to date: {error}")
-            else:
-                raise
+        report = _refreshed(session, space, alone=len(spaces) == 1)
+        if report is None:
+            gc.collect()  # the files that the run had open: a search may need the descriptors
             continue
         if report.added or report.updated or report.removed:
             session.note(f"indexed {_summary(report)}", dim=True)
         if report.failed:
             failed = counted(len(report.failed), "file")
             session.warn(f"{failed} not indexed; 'ragloom index' shows why")
+
+
+def _refreshed(session: Session, space: Space, *, alone: bool) -> IndexReport | None:
+    """The report of a run; None where it failed and another index can be searched."""
+    indexed = space.generation > 0
+    try:
+        return refresh(session, space, timeout=_PATIENCE if indexed else None)
+    except (RagloomError, OSError) as error:
+        if indexed and isinstance(error, StoreError | OSError):
+            why = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else error
+            session.warn(f"{why}; searching the last index")
+        elif isinstance(error, RagloomError) and not alone:
+            session.warn(f"{space.name}: not up to date: {error}")
+        else:
+            raise
+    return None
 
 
 def show_report(session: Session, report: IndexReport, *, as_json: bool) -> None:
@@ -95,18 +123,20 @@ def _note_changes(session: Session, space: Space, kept: SpaceSettings) -> None:
         if component.name == usual.name:
             continue
         getattr(space, "chunkers" if kind == "chunker" else kind)  # raises where it is unknown
-        if (place := usual.places.get("", "")) and not place.endswith(RECORD_NAME):
+        if (place := usual.places.get("", "")) and RECORD_NAME not in place:
             session.note(
                 f"--{kind} {component.name} applies to this run only: {place} says {usual.name!r}"
             )
         else:
             session.note(f"{space.name}: the {kind} is {component.name!r} from now on")
+    from ragloom.secrets.redaction import hide_passwords
+
     if (last := last_meta(space.directory)) is None:
         return
     embedder, store = space.settings.embedder.name, space.settings.store.name
     if last.embedder != space.embedder.fingerprint:
         session.note(f"{space.name}: embedder changed: re-embedding everything with {embedder!r}")
-    elif last.store != space.store.fingerprint:
+    elif last.store != hide_passwords(space.store.fingerprint):
         session.note(f"{space.name}: store changed: copying all chunks from the index to {store!r}")
 
 

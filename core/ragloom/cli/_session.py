@@ -31,6 +31,7 @@ class Session:
         traceback: Whether an error shows its traceback.
         trace_hooks: Whether every hook call is logged.
         plugins: The host; found on first use.
+        kept: What Ctrl-C leaves.
     """
 
     folder: str = "."
@@ -40,6 +41,7 @@ class Session:
     traceback: bool = False
     trace_hooks: bool = False
     plugins: PluginHost | None = None
+    kept: str = "the last index stays in use"
 
     @property
     def quiet(self) -> bool:
@@ -102,6 +104,9 @@ class Session:
             self._labelled("warning", message)
 
     def _labelled(self, label: str, message: str) -> None:
+        from ragloom.secrets.redaction import hide
+
+        message = hide(message)
         head = click.style(f"{label}:", fg=_COLORS.get(label), dim=label not in _COLORS)
         click.echo(f"{head} {on_one_line(message)}", err=True, color=self.color)
 

@@ -27,8 +27,9 @@ def choose_spaces(
 ) -> list[Space]:
     """The spaces that are meant: by name, by paths, or all.
 
-    Spaces of the settings come before those that were only indexed; without any, the whole workspace
-    is the space ``default``.
+    Paths that spaces hold are those of these spaces; others make a space of their own. Spaces of the
+    settings come before those that were only indexed; without any, the whole workspace is the space
+    ``default``.
 
     Raises:
         UsageError: The name is unknown, or names a space of the settings and there are paths.
@@ -37,7 +38,7 @@ def choose_spaces(
     if name is not None:
         spaces = [_named(workspace, name, paths)]
     elif paths:
-        spaces = [workspace.space_for(paths)]
+        spaces = workspace.spaces_with(paths) or [workspace.space_for(paths)]
     else:
         names = declared or list(workspace.spaces())
         if _DEFAULT in names and not declared:  # the whole workspace holds all others

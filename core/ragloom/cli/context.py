@@ -81,8 +81,8 @@ def command(
     """Pack passages that answer QUERY into a token budget, each with its file and lines.
 
     The text never has more tokens than --max-tokens. With --model it is the JSON body of a request to
-    that model: the passages in the system prompt, as quoted data, and the query. Without a hit, the
-    exit code is 0 and stderr gives the reason.
+    that model: the passages in the system prompt, as quoted data, and the query. PATHs inside a space limit
+    it to these files and folders. Without a hit, the exit code is 0 and stderr gives the reason.
     """
     from ragloom.cli._refresh import bring_up_to_date
     from ragloom.config.component import located

@@ -16,6 +16,7 @@ from ragloom.cli._options import Spaces, space_options
 Examples:
   ragloom index                     every space of the settings, or this folder
   ragloom index docs/ adr/          an index of these two folders
+  ragloom index docs/logging.md     this file, in the index that holds it
   ragloom index docs/ --space kb    the same under a name of its own
   ragloom index --full --json       read every file again; a report for programs""",
 )
@@ -38,6 +39,7 @@ def command(
     .ragloomignore names, hidden files and secrets are skipped. A file that cannot be read is named;
     its old chunks stay in the index.
 
+    PATHs inside a space update only these files of it; others make a space of their own.
     Without PATHs, every space of the settings is indexed; without spaces in the settings, every
     index of 'ragloom status'; without one, the whole workspace.
     """

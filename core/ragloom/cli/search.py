@@ -34,6 +34,7 @@ _BY_SCORE = (
     epilog="""\b
 Examples:
   ragloom search "How do I log errors?" docs/
+  ragloom search "sampling" docs/logging.md
   ragloom search "retry policy" --where "path under docs/adr" --where status=accepted
   ragloom search getVectorStore --mode lexical -k 20
   ragloom search "who may deploy?" --json | jq -r '.hits[].path'
@@ -55,7 +56,8 @@ def command(
 ) -> None:
     """Search the files for passages that answer QUERY, best first.
 
-    The index is brought up to date first. Without PATHs, all spaces of the settings are searched
+    The index is brought up to date first. PATHs inside a space limit the search to these files and folders;
+    others make a space of their own. Without PATHs, all spaces of the settings are searched
     together; without spaces in the settings, every index of 'ragloom status'; without one, the
     whole workspace.
 

@@ -15,6 +15,7 @@ from ragloom.cli._options import Spaces, space_options
 Examples:
   ragloom watch                     every space of the settings, or this folder
   ragloom watch docs/ adr/          an index of these two folders
+  ragloom watch docs/logging.md     this file, in the index that holds it
   ragloom watch --json >> runs.jsonl""",
 )
 @space_options("store", "embedder", "chunker", paths=True)
@@ -23,9 +24,9 @@ Examples:
 def command(session: Session, *, spaces: Spaces, as_json: bool) -> None:
     """Watch the files and index changes, until Ctrl-C.
 
-    It checks once a second, or less often where a check takes long, and reports changes as
-    'ragloom index' does. Changed settings apply from the next check on. An error is shown once and
-    the run repeated. Searches and servers use each new index at once.
+    It checks once a second, or less often where a check takes much processor time, at least every ten
+    seconds, and reports changes as 'ragloom index' does. Changed settings apply from the next check
+    on. An error is shown once and the run repeated. Searches and servers use each new index at once.
     """
     from ragloom.cli._refresh import refresh, show_report
     from ragloom.reports import IndexReport

@@ -5,6 +5,7 @@ from ragloom.config.options import build, user_path
 from ragloom.config.sections import read_sections, section_variables
 from ragloom.config.settings import CONFIG_NAME, Settings, SpaceSettings
 from ragloom.config.spelling import counted, did_you_mean, nearest, unknown
+from ragloom.config.user_folders import user_folder
 from ragloom.config.yaml_file import YamlFile, compose, read_yaml
 
 __all__ = [
@@ -23,5 +24,6 @@ __all__ = [
     "read_yaml",
     "section_variables",
     "unknown",
+    "user_folder",
     "user_path",
 ]

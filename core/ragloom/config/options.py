@@ -130,7 +130,8 @@ def _build(options: type, values: Mapping[str, object], at: _At) -> object:
             arguments[name] = _coerce(value, hints[name], at.inside(name))
         except _Mismatch:
             wanted = describe(hints[name])
-            message = f"{at.name}: option {name!r} must be {wanted}, not {_short(value)}"
+            found = _short(value) if fields[name].repr else "what was given"  # it is a secret
+            message = f"{at.name}: option {name!r} must be {wanted}, not {found}"
             raise at.error(message, name) from None
     try:
         return options(**arguments)

@@ -21,11 +21,12 @@ from __future__ import annotations
 import logging
 import os
 import re
-from collections.abc import Callable, Mapping
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, cast, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast, get_origin, get_type_hints
 
 from ragloom.config.component import COMPONENTS, ENVIRONMENT, NONE, Component
 from ragloom.config.options import Legal, Place, parse
@@ -33,6 +34,9 @@ from ragloom.config.sections import read_section, unknown_setting
 from ragloom.config.yaml_file import YamlFile, read_yaml
 from ragloom.errors import ConfigError
 from ragloom.types import Json, Mode
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
 
 T = TypeVar("T")
 
@@ -42,12 +46,23 @@ _LOG = logging.getLogger("ragloom")
 _LONGEST_NAME = 80  # characters: a space names a folder, and its lock file beside it
 
 
-def is_pattern(text: str) -> bool:
-    """Whether a line of an ignore file says anything; ``!`` and ``[z-a]`` say nothing to git, too."""
+def spec_of(patterns: Sequence[str]) -> GitIgnoreSpec:
+    """Lines of an ignore file, ready to match.
+
+    Raises:
+        ValueError: One of them says nothing.
+    """
     import pathspec
 
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # of "[[a]", which means the same to git
+        return pathspec.GitIgnoreSpec.from_lines(patterns)
+
+
+def is_pattern(text: str) -> bool:
+    """Whether a line of an ignore file says anything; ``!`` and ``[z-a]`` say nothing to git, too."""
     try:
-        pathspec.GitIgnoreSpec.from_lines([text])
+        spec_of([text])
     except (ValueError, re.error):
         return False
     return True
@@ -82,6 +97,8 @@ class SpaceSettings:
         sources: Files, folders or globs, relative to the workspace.
         include: Gitignore-style patterns; a file must match one, if there are any.
         exclude: Gitignore-style patterns; a file must match none.
+        allowlist: Gitignore-style patterns; a file that matches one is read though its name is that of a
+            secret. What its content has of keys and tokens is redacted all the same.
         loaders: The loader by file ending, where a plugin's own choice will not do.
         chunker: How documents are split.
         chunkers: The chunker by file ending, before that which the file's loader names, and ``chunker``.
@@ -95,11 +112,15 @@ class SpaceSettings:
         top_k: Maximum number of hits.
         min_relevance: What is less relevant (0 to 1) is not shown.
         per_file: Maximum number of hits of one file in a row of results; 0 for no maximum.
+        max_file_bytes: A larger file is skipped, with a warning.
+        max_file_characters: Of a longer text only the beginning is indexed, with a warning.
+        max_file_seconds: Processor time to read a PDF, HTML or the like; one that takes more is skipped.
     """
 
     sources: tuple[str, ...] = (".",)
     include: _Patterns = ()
     exclude: _Patterns = ()
+    allowlist: _Patterns = ()
     loaders: Mapping[str, Component] = field(default_factory=dict)
     chunker: Component = Component(name="heading")
     chunkers: Mapping[str, Component] = field(default_factory=dict)
@@ -112,6 +133,9 @@ class SpaceSettings:
     top_k: _Count = 5
     min_relevance: _Share = 0.3
     per_file: _Limit = 3
+    max_file_bytes: _Count = 100_000_000
+    max_file_characters: _Count = 10_000_000
+    max_file_seconds: _Count = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

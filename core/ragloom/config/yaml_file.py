@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _MOST_VALUES = 100_000  # aliases included, so that a few lines cannot become gigabytes
 _DEEPEST = 50
+_LARGEST = 1_000_000  # bytes of a settings file
 
 KeyPath = tuple[str | int, ...]
 
@@ -53,7 +54,7 @@ def read_yaml(path: Path) -> YamlFile:
     import yaml  # 18 ms, and only where there is a file
 
     try:
-        text = path.read_text("utf-8-sig")
+        text = read_settings_file(path).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else f"not UTF-8: {error}"
         raise ConfigError(f"{path}: cannot be read: {why}") from error
@@ -72,6 +73,20 @@ def read_yaml(path: Path) -> YamlFile:
         message = f"{path}:1: expected a mapping of settings, found {type(content).__name__}"
         raise ConfigError(message)
     return YamlFile(path, content, reader.lines)
+
+
+def read_settings_file(path: Path) -> bytes:
+    """The content of a file of settings.
+
+    Raises:
+        ConfigError: It has more than 1,000,000 bytes; the rest is not read.
+        OSError: It cannot be read.
+    """
+    with path.open("rb") as file:
+        content = file.read(_LARGEST + 1)
+    if len(content) > _LARGEST:
+        raise ConfigError(f"{path}: larger than {_LARGEST:,} bytes, the maximum of a settings file")
+    return content
 
 
 def compose(text: str, *, loader: type[SafeLoader] | None = None) -> Node | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 
 import numpy as np
@@ -12,6 +13,11 @@ from ragloom.protocols import Embedder, Embeddings
 from ragloom.text.chunks import embedded_text
 from ragloom.types import Chunk
 
+MOST_AT_ONCE = 256  # chunks; enough to sort by length
+_FIRST = 16  # chunks, of which the slowest models embed a few a second
+_SECONDS = (
+    0.5  # that a step takes at least, so that calls cost nothing; at most about twice as long
+)
 _SEAM = 4  # tokens left free: a word that a window splits may be more tokens in each half
 
 
@@ -30,21 +36,53 @@ def embed_whole(embedder: Embedder, texts: Sequence[str]) -> Embeddings:
     Raises:
         ModelError: The embedder failed, or returned what it must not.
     """
-    pieces: list[str] = []
-    shares: list[tuple[int, int]] = []  # which text, and how many tokens
-    for number, text in enumerate(texts):
-        for window, tokens in windows(embedder, text):
-            pieces.append(window)
-            shares.append((number, tokens))
+    read = [windows(embedder, text) for text in texts]
+    pieces = [window for parts in read for window, _ in parts]
     made = embedder.embed_passages(pieces)
     _check(made, len(pieces), embedder.dimension)
     if len(pieces) == len(texts):
         return made
-    summed = np.zeros((len(texts), embedder.dimension), np.float64)
-    for (number, tokens), vector in zip(shares, made, strict=True):
-        summed[number] += tokens * vector.astype(np.float64)
-    lengths = np.linalg.norm(summed, axis=1, keepdims=True)
-    return np.ascontiguousarray(summed / np.where(lengths > 0, lengths, 1), np.float32)
+    vectors = np.empty((len(texts), embedder.dimension), np.float32)
+    start = 0
+    for number, parts in enumerate(read):
+        some = made[start : start + len(parts)]
+        start += len(parts)
+        # A text of one window keeps its vector to the bit, whatever it is embedded with.
+        vectors[number] = some[0] if len(parts) == 1 else _mean(some, [count for _, count in parts])
+    return vectors
+
+
+def _mean(vectors: Embeddings, weights: Sequence[int]) -> Embeddings:
+    """``(d,)`` of unit length."""
+    summed = np.asarray(weights, np.float64) @ vectors.astype(np.float64)
+    length = float(np.linalg.norm(summed))
+    return np.asarray(summed / (length if length > 0 else 1), np.float32)
+
+
+def embed_in_steps(
+    embedder: Embedder, texts: Sequence[str]
+) -> Iterator[tuple[Sequence[int], Embeddings]]:
+    """Embed texts a second or so at a time, so that progress moves and little is lost with a run.
+
+    Of every :data:`MOST_AT_ONCE` texts the longest come first: texts of one length need the least padding.
+
+    Yields:
+        Positions in ``texts``, and their vectors as of :func:`embed_whole`; raises as that.
+    """
+    size = _FIRST
+    for start in range(0, len(texts), MOST_AT_ONCE):
+        some = range(start, min(start + MOST_AT_ONCE, len(texts)))
+        ordered = sorted(some, key=lambda position: -len(texts[position]))
+        while ordered:
+            step, ordered = ordered[:size], ordered[size:]
+            started = time.perf_counter()
+            made = embed_whole(embedder, [texts[position] for position in step])
+            seconds = time.perf_counter() - started
+            yield step, made
+            if seconds < _SECONDS:
+                size = min(2 * size, MOST_AT_ONCE)
+            elif seconds > 2 * _SECONDS:
+                size = max(size // 2, 1)
 
 
 def windows(embedder: Embedder, text: str) -> Sequence[tuple[str, int]]:

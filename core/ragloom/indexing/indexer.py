@@ -11,35 +11,40 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
+from itertools import accumulate
 from pathlib import Path
 
 import numpy as np
 
 from ragloom.components import Components
 from ragloom.errors import SourceError
-from ragloom.indexing.embedding import embed_whole, embedding_key
+from ragloom.indexing.embedding import embed_in_steps, embedding_key
 from ragloom.indexing.journal import TOUCHED, Journal
 from ragloom.indexing.lock import space_lock
 from ragloom.indexing.recovery import Recovery
 from ragloom.indexing.store_sync import StoreWriter
 from ragloom.protocols import Embeddings
 from ragloom.reports import FailedFile, IndexReport
+from ragloom.secrets.redaction import fingerprint as redaction
+from ragloom.secrets.redaction import hide_passwords
 from ragloom.snapshot import NewRow, Snapshot, current_generation, publish
 from ragloom.snapshot.manifest import FileEntry, fingerprint, unchanged
-from ragloom.sources.discovery import lies_below
+from ragloom.sources.discovery import Found
 from ragloom.sources.loading import (
+    SecretFileError,
     chunker_for,
     content_hash,
     load_document,
     loader_for,
     split_document,
 )
+from ragloom.sources.roots import lies_below
 from ragloom.sources.screening import ending_of
 from ragloom.text.chunks import embedded_text
 from ragloom.text.decoding import read_regular
-from ragloom.types import Chunk, Progress
+from ragloom.text.embedded_data import FINGERPRINT as EMBEDDED_DATA
+from ragloom.types import Chunk, Document, Progress
 
-_EMBED_AT_ONCE = 256  # chunks; enough to sort by length, few enough for a smooth progress bar
 _WORTH_OPENING = 256  # chunks to embed that take longer than to ask the store for their vectors
 LOCK_TIMEOUT = 600.0  # seconds to wait for another run
 
@@ -112,7 +117,7 @@ class Indexer:
     def _is_current(self, snapshot: Snapshot, changes: _Changes) -> bool:
         return not (
             changes.any
-            or snapshot.meta.store != self._store.fingerprint
+            or snapshot.meta.store != hide_passwords(self._store.fingerprint)
             or (self._directory / TOUCHED).exists()
         )
 
@@ -126,18 +131,24 @@ class Indexer:
             loader_for(path, self._components.loaders),
             chunker_for(path, self._components.chunkers),
         )
-        made_by = (loader.fingerprint, chunker.fingerprint, self._embedder.fingerprint)
+        made_by = (
+            *(loader.fingerprint, chunker.fingerprint, self._embedder.fingerprint),
+            redaction(),
+            EMBEDDED_DATA,
+        )
         return blake2b("\0".join(made_by).encode(), digest_size=8).hexdigest()
 
     def _read(self, snapshot: Snapshot | None, *, full: bool) -> _Changes:
         """Load and split the files that changed."""
         known = {} if snapshot is None else snapshot.files
-        found = list(self._components.walk())
+        found = list(self._components.walk(self._components.within))
         parts_of: dict[str, str] = {}
         changes = _Changes()
         seen: set[str] = set()
+        sizes = (_to_read(item, known.get(item.source.uri), full=full) for item in found)
+        done = [0, *accumulate(sizes)]
         for number, item in enumerate(found):
-            self._progress("files", number, len(found))
+            self._progress("bytes", done[number], done[-1])
             uri = item.source.uri
             entry = known.get(uri)
             if item.skipped:
@@ -165,6 +176,9 @@ class Indexer:
                 )
                 chunker = chunker_for(uri, self._components.chunkers)
                 chunks = split_document(document, chunker, self._embedder)
+            except SecretFileError as error:  # known from now on, without text
+                document = Document(uri=uri, text="", warnings=(f"skipped, it {error}",))
+                chunks = []
             except OSError as error:
                 self._fail(changes, entry, uri, f"cannot be read: {error.strerror or error}")
                 continue
@@ -183,7 +197,7 @@ class Indexer:
             changes.chunks.extend(chunks)
             changes.warnings.extend(f"{uri}: {warning}" for warning in document.warnings)
             (changes.added if entry is None else changes.updated).append(uri)
-        self._progress("files", len(found), len(found))
+        self._progress("bytes", done[-1], done[-1])
         self._compare(changes, known, seen)
         return changes
 
@@ -192,10 +206,14 @@ class Indexer:
     ) -> None:
         """Tell what is gone from what only was not found this time."""
         loaders = self._components.loaders
+        within = self._components.within
         for uri, entry in known.items():
             if uri in seen:
                 continue
-            if lies_below(uri, seen):
+            if within and uri not in within and not lies_below(uri, within):
+                changes.files[uri] = entry  # not walked: it stays as it is
+                changes.unchanged += 1
+            elif lies_below(uri, seen):
                 self._fail(changes, entry, uri, "a folder above it cannot be listed")
             elif ending_of(uri) in loaders or (
                 "" in loaders and entry.parts == self._parts(uri)  # any text, once named
@@ -247,7 +265,7 @@ class Indexer:
             files={uri: changes.files[uri] for uri in sorted(changes.files)},
             dimension=dimension,
             embedder=self._embedder.fingerprint,
-            store=self._store.fingerprint,
+            store=hide_passwords(self._store.fingerprint),
         )
         journal.clear()
         return replace(
@@ -285,13 +303,14 @@ class Indexer:
             missing = {key: text for key, text in missing.items() if key not in stored}
         names = list(missing)
         before = self._embedder.truncated
-        for start in range(0, len(names), _EMBED_AT_ONCE):
-            self._progress("chunks", start, len(names))
-            batch = names[start : start + _EMBED_AT_ONCE]
-            made = embed_whole(self._embedder, [missing[name] for name in batch])
+        done = 0
+        self._progress("chunks", done, len(names))
+        for step, made in embed_in_steps(self._embedder, list(missing.values())):
+            batch = [names[position] for position in step]
             journal.remember(batch, made)
             vectors.update(zip(batch, made, strict=True))
-        self._progress("chunks", len(names), len(names))
+            done += len(batch)
+            self._progress("chunks", done, len(names))
         rows = [
             NewRow(chunk=chunk, key=key, vector=vectors[key])
             for key, chunk in zip(keys, chunks, strict=True)
@@ -310,3 +329,10 @@ class Indexer:
             seconds=time.perf_counter() - started,
             generation=generation,
         )
+
+
+def _to_read(item: Found, entry: FileEntry | None, *, full: bool) -> int:
+    """Bytes of a file that is new, or not as it was; those of others are quick to pass by."""
+    if item.status is None or (entry is not None and not full and unchanged(entry, item.status)):
+        return 0
+    return item.status.st_size

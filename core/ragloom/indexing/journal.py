@@ -16,6 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from ragloom.protocols import Embeddings
+from ragloom.stores.atomic import no_link
+from ragloom.stores.faults import named_faults
 
 TOUCHED = "touched.journal"
 """There while a run writes to the store, and after it was interrupted then."""
@@ -38,10 +40,7 @@ class Journal:
 
     def recall(self) -> Mapping[str, Embeddings]:
         """The vectors of the interrupted run by their key; a torn or foreign record ends the reading."""
-        try:
-            content = self._embeddings.read_bytes()
-        except FileNotFoundError:
-            content = b""
+        content = _content(self._embeddings)
         whole = len(content) // self._record.itemsize
         records = np.frombuffer(content, self._record, count=whole)
         known: dict[str, Embeddings] = {}
@@ -64,7 +63,10 @@ class Journal:
         for number, (key, vector) in enumerate(zip(keys, vectors, strict=True)):
             encoded = key.encode("ascii")
             records[number] = (zlib.crc32(encoded + vector.tobytes()), encoded, vector)
-        with self._embeddings.open("ab") as stream:
+        with (
+            named_faults(self._embeddings),
+            open(self._embeddings, "ab", opener=no_link) as stream,
+        ):
             stream.seek(stream.truncate(self._sound))
             stream.write(records.tobytes())
             self._sound = stream.tell()
@@ -80,23 +82,33 @@ class Journal:
 
     def touch(self, ids: Collection[str]) -> None:
         """Write down, durably, which ids are about to be written or deleted."""
-        with self._touched.open("a", encoding="ascii") as stream:
+        with (
+            named_faults(self._touched),
+            open(self._touched, "a", encoding="ascii", opener=no_link) as stream,
+        ):
             noted = ("", f"{_DIMENSION}{self._dimension}", *sorted(ids), "")
             stream.writelines(f"\n{name}" for name in noted)
             stream.flush()
             os.fsync(stream.fileno())
 
     def _noted(self) -> Sequence[str]:
-        try:
-            return self._touched.read_text("ascii", "replace").split()
-        except FileNotFoundError:
-            return ()
+        return _content(self._touched).decode("ascii", "replace").split()
 
     def settle(self) -> None:
         """Delete the ids: the store is known to be right."""
-        self._touched.unlink(missing_ok=True)
+        with named_faults(self._touched, "removed"):
+            self._touched.unlink(missing_ok=True)
 
     def clear(self) -> None:
         """Delete everything: a generation has been published."""
         self.settle()
-        self._embeddings.unlink(missing_ok=True)
+        with named_faults(self._embeddings, "removed"):
+            self._embeddings.unlink(missing_ok=True)
+
+
+def _content(path: Path) -> bytes:
+    with named_faults(path, "read"):
+        try:
+            return path.read_bytes()
+        except FileNotFoundError:
+            return b""

@@ -8,11 +8,13 @@ import os
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, cast
 
 from ragloom.errors import StoreLockedError
+from ragloom.stores.atomic import replace_file
+from ragloom.stores.faults import fault_error
 from ragloom.text.parsing import parse_json
 
 _LOG = logging.getLogger("ragloom")
@@ -24,6 +26,7 @@ def space_lock(directory: Path, *, timeout: float) -> Iterator[None]:
 
     Raises:
         StoreLockedError: It did not finish in time; the message names it.
+        StoreError: The lock cannot be written.
     """
     from filelock import FileLock, Timeout
 
@@ -31,7 +34,7 @@ def space_lock(directory: Path, *, timeout: float) -> Iterator[None]:
     holder = directory / "lock.holder"
     try:
         lock.acquire(timeout=0)
-    except Timeout:
+    except Timeout:  # which is an OSError
         _LOG.warning("%s: waiting for %s to finish", directory.name, _holder(holder))
         try:
             lock.acquire(timeout=timeout, poll_interval=0.05)
@@ -40,14 +43,16 @@ def space_lock(directory: Path, *, timeout: float) -> Iterator[None]:
                 f"space {directory.name!r} is still being written by {_holder(holder)} after "
                 f"{timeout:g} s: wait for it, or stop it, then run the command again"
             ) from error
+    except OSError as error:
+        raise fault_error(directory / "lock", error, "locked") from error
+    known = {"pid": os.getpid(), "host": socket.gethostname(), "since": time.time()}
     try:
-        holder.write_text(
-            json.dumps({"pid": os.getpid(), "host": socket.gethostname(), "since": time.time()}),
-            encoding="utf-8",
-        )
+        with suppress(OSError):  # it is for messages
+            replace_file(holder, json.dumps(known))
         yield
     finally:
-        holder.unlink(missing_ok=True)
+        with suppress(OSError):
+            holder.unlink()
         lock.release()
 
 

@@ -18,6 +18,7 @@ from ragloom.indexing.journal import Journal
 from ragloom.indexing.lock import space_lock
 from ragloom.indexing.store_sync import StoreWriter
 from ragloom.protocols import Embedder
+from ragloom.secrets.redaction import hide_passwords
 from ragloom.snapshot import (
     NewRow,
     Snapshot,
@@ -29,6 +30,7 @@ from ragloom.snapshot import (
 )
 from ragloom.snapshot.manifest import FileEntry
 from ragloom.stores.atomic import quarantine
+from ragloom.stores.faults import is_folder
 from ragloom.types import Chunk
 
 _LOG = logging.getLogger("ragloom")
@@ -54,12 +56,12 @@ class Recovery:
 
         Raises:
             StoreDamagedError: It is not whole, or it is gone, or an older ragloom wrote it.
-            StoreError: A newer ragloom wrote it.
+            StoreError: A newer ragloom wrote it, or the machine keeps it from being read.
         """
         directory = self._answering()
         if directory is None:
             return None
-        if not directory.is_dir():
+        if not is_folder(directory):
             raise StoreDamagedError(f"{directory} is gone")
         return _checked(directory)
 
@@ -153,7 +155,7 @@ class Recovery:
                     files=_files([row.chunk for row in rows]),
                     dimension=dimension,
                     embedder=embedder,
-                    store=self._writer.store.fingerprint,
+                    store=hide_passwords(self._writer.store.fingerprint),
                 )
                 return self.opened()
         return None
@@ -189,7 +191,7 @@ class Recovery:
             _LOG.info("%s: rebuilding the index: an older ragloom wrote it", self._name)
             return
         kept = ""
-        if directory is not None and directory.is_dir():
+        if directory is not None and is_folder(directory):
             kept = f"; quarantined as {quarantine(directory)}"
         _LOG.warning("%s: %s%s", self._name, str(error).partition(": index again")[0], kept)
 

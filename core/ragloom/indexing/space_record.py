@@ -1,19 +1,28 @@
-"""What a space was indexed with that no settings file says: ``space.json``."""
+"""What a space was indexed with that no settings file says: ``space.json``.
+
+It is data, as a clone may bring it: what it asks for beyond the workspace counts where this user's own run
+wrote it, or ``ragloom trust`` granted it.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
 from ragloom.config.component import Component
 from ragloom.config.settings import SpaceSettings
+from ragloom.config.yaml_file import read_settings_file
 from ragloom.errors import ConfigError
+from ragloom.sources.permissions import Permissions
 from ragloom.stores.atomic import replace_file
+from ragloom.stores.formats import check_format, format_stamp
 from ragloom.text.parsing import parse_json
+from ragloom.types import Permission
 
+_FORMAT = 1
 RECORD_NAME = "space.json"
 RECORDED = ("store", "embedder", "chunker")
 """The components that an index is made with."""
@@ -27,11 +36,13 @@ class SpaceRecord:
         path: The file.
         declared: What the settings say of the space, or of every space.
         named: The settings name the space.
+        permissions: Judges what the file asks for.
     """
 
     path: Path
     declared: SpaceSettings
     named: bool
+    permissions: Permissions
 
     def settings(self, sources: Sequence[str] = ()) -> SpaceSettings:
         """What the settings say, and where they say nothing, what the space was indexed with.
@@ -41,26 +52,29 @@ class SpaceRecord:
 
         Raises:
             ConfigError: The file cannot be read, and no ``sources`` are given.
+            StoreError: A newer ragloom wrote it.
+            UntrustedError: It asks for what this user has not granted.
         """
-        settings = self.declared
         try:
-            read = parse_json(self.path.read_bytes()) if self.path.is_file() else {}
-            kept = cast("dict[str, Any]", read)
-            known = tuple(map(str, kept.get("sources", settings.sources)))
-            parts = {part: str(kept[part]) for part in RECORDED if part in kept}
-        except (ValueError, TypeError, AttributeError) as error:
+            kept = self._kept()
+        except ValueError as error:
             if not sources:
                 raise ConfigError(
                     f"{self.path}: cannot be read ({error}): index the PATHs of this space once more"
                 ) from error
-            known, parts = settings.sources, {}
-        for part, name in parts.items():
-            old: Component = getattr(settings, part)
-            if "" not in old.places:  # neither the file nor a variable names one
-                settings = replace(settings, **{part: old.instead(name, str(self.path))})  # type: ignore[arg-type]
+            kept = {}
         if sources:
-            return replace(settings, sources=tuple(sources))
-        return settings if self.named else replace(settings, sources=known)
+            kept.pop("sources", None)
+        self.permissions.trust.require(self._asked(kept))
+        settings = self._with(kept)
+        return replace(settings, sources=tuple(sources)) if sources else settings
+
+    def asked(self) -> list[Permission]:
+        """What the file asks for beyond the workspace; nothing where it cannot be read."""
+        try:
+            return self._asked(self._kept())
+        except ValueError:
+            return []
 
     def usual(self) -> SpaceSettings:
         """The settings of a run that names no sources and no components."""
@@ -81,7 +95,51 @@ class SpaceRecord:
         if not kept:
             self.path.unlink(missing_ok=True)
             return
-        text = json.dumps(kept)
+        text = json.dumps(format_stamp(_FORMAT) | kept)
         if not self.path.is_file() or self.path.read_bytes() != text.encode():
             # Another run may be at the same place: the lock is not held yet.
             replace_file(self.path, text)
+        self.permissions.trust.vouch(self._asked(kept))
+
+    def _kept(self) -> dict[str, Any]:
+        """What the file says.
+
+        Raises:
+            ValueError: It cannot be read.
+            StoreError: A newer ragloom wrote it.
+        """
+        try:
+            read = parse_json(read_settings_file(self.path)) if self.path.is_file() else {}
+            given = dict(cast("dict[str, Any]", read).items())
+            release = given.get("release")
+            check_format(given.get("format", 1), _FORMAT, place=self.path, release=release)
+            kept: dict[str, Any] = {part: str(given[part]) for part in RECORDED if part in given}
+            if "sources" in given:
+                kept["sources"] = tuple(map(str, given["sources"]))
+        except (ConfigError, ValueError, TypeError, AttributeError) as error:
+            raise ValueError(str(error)) from error
+        return kept
+
+    def _with(self, kept: Mapping[str, Any]) -> SpaceSettings:
+        """The settings, and what the file says where they say nothing."""
+        settings = self.declared
+        for part in RECORDED:
+            old: Component = getattr(settings, part)
+            if part in kept and "" not in old.places:  # neither the file nor a variable names one
+                named = old.instead(kept[part], self._place)
+                settings = replace(settings, **{part: named})  # type: ignore[arg-type]
+        if "sources" in kept and not self.named:
+            settings = replace(settings, sources=kept["sources"])
+        return settings
+
+    def _asked(self, kept: Mapping[str, Any]) -> list[Permission]:
+        settings, asked = self._with(kept), list[Permission]()
+        if "sources" in kept and not self.named:
+            asked += self.permissions.of_files("sources", settings.sources, self._place)
+        for part in RECORDED:
+            asked += self.permissions.of_component(part, getattr(settings, part), part)
+        return [one for one in asked if one.place == self._place]
+
+    @property
+    def _place(self) -> str:
+        return f"{self.path}:1"

@@ -21,6 +21,7 @@ import numpy.typing as npt
 from ragloom.errors import StoreDamagedError, StoreError, StoreLockedError
 from ragloom.indexing.journal import Journal
 from ragloom.protocols import Embeddings, SearchableStore, Store
+from ragloom.secrets.redaction import hide_passwords
 from ragloom.snapshot import NewRow, Snapshot, contents
 from ragloom.stores.atomic import quarantine
 from ragloom.types import Chunk, Lines, Progress, Span
@@ -89,21 +90,41 @@ class StoreWriter:
 
         Usually that is an upsert and a delete. What an interrupted run may have written or deleted is
         written or deleted again; a store that is not as ``snapshot`` left it is read, and what differs
-        is written and deleted.
+        is written and deleted. One that turns out to be damaged is quarantined and written whole.
 
         Raises:
-            StoreError: It does not hold what was written to it.
+            StoreError: It does not hold what was written to it, or the machine failed.
+            StoreDamagedError: It lies elsewhere.
         """
         everything = [int(row) for row in np.flatnonzero(kept)]
+        try:
+            whole = self._write_changes(snapshot, everything, rows, gone, journal, dimension)
+        except StoreDamagedError as error:
+            self._quarantine(error)
+            whole = False
+        if not whole:
+            self._rewrite(snapshot, everything, rows, dimension)
+
+    def _write_changes(
+        self,
+        snapshot: Snapshot | None,
+        everything: list[int],
+        rows: Sequence[NewRow],
+        gone: set[str],
+        journal: Journal,
+        dimension: int,
+    ) -> bool:
+        """Whether the store holds what it should; one that does not is empty."""
         self._make_room(snapshot, journal, dimension)
         with self._open(dimension):
             marks = _marks(self.store, dimension)
             fresh = {row.chunk.id for row in rows}
             interrupted = journal.touched()
+            staying = set(everything)
             if snapshot is not None and self._is_left_by(snapshot, marks, interrupted):
                 known = snapshot.row_of_id
                 again = sorted(
-                    known[name] for name in interrupted if name in known and kept[known[name]]
+                    known[name] for name in interrupted if name in known and known[name] in staying
                 )
                 late = rows
                 gone = gone | {name for name in interrupted if name not in fresh | known.keys()}
@@ -127,16 +148,18 @@ class StoreWriter:
             elif not whole:
                 _LOG.warning("%s: store out of sync: rebuilding it", self.name)
                 self.store.drop()
-        if not whole:
-            self._rewrite(snapshot, everything, rows, dimension)
+        return whole
 
     def rebuild(self, snapshot: Snapshot, journal: Journal) -> int:
         """Rewrite a whole generation; the number of chunks is returned."""
         dimension = snapshot.meta.dimension
         self._make_room(snapshot, journal, dimension)
         journal.touch(())  # killed, the next run looks at what the store holds
-        with self._open(dimension):
-            self.store.drop()
+        try:
+            with self._open(dimension):
+                self.store.drop()
+        except StoreDamagedError as error:
+            self._quarantine(error)
         self._rewrite(snapshot, range(len(snapshot)), [], dimension)
         journal.settle()
         return len(snapshot)
@@ -144,17 +167,16 @@ class StoreWriter:
     def read(self, dimension: int) -> Sequence[tuple[Chunk, Embeddings]]:
         """Everything in the store; each chunk says whose vector it has.
 
-        One that cannot be read is quarantined, and holds nothing then.
+        One that is damaged is quarantined, and holds nothing then.
 
         Raises:
-            StoreDamagedError: It cannot be read, and lies elsewhere.
+            StoreDamagedError: It is damaged, and lies elsewhere.
         """
-        with self._open(dimension):
-            try:
+        try:
+            with self._open(dimension):
                 return list(self._scan())
-            except StoreDamagedError as error:
-                damage = error
-        self._quarantine(damage)
+        except StoreDamagedError as error:
+            self._quarantine(error)
         return []
 
     def known(
@@ -214,7 +236,7 @@ class StoreWriter:
         self, snapshot: Snapshot, marks: Sequence[str], interrupted: Collection[str]
     ) -> bool:
         """Whether the store is as it was when ``snapshot`` was published, but for what was interrupted."""
-        if snapshot.meta.store != self.store.fingerprint:
+        if snapshot.meta.store != hide_passwords(self.store.fingerprint):
             return False
         if isinstance(self.store, SearchableStore):
             return list(marks) == [_mark_of(snapshot)]
@@ -240,6 +262,8 @@ class StoreWriter:
                 else:
                     foreign.add(chunk.id)
         except StoreDamagedError as error:
+            if any(self._files.iterdir()):
+                raise  # what is damaged cannot be relied on to be emptied
             _LOG.warning("%s: %s; rebuilding it", self.name, error)
             self.store.drop()
             return everything, rows, set()
@@ -248,8 +272,11 @@ class StoreWriter:
     def _scan(self) -> Iterator[tuple[Chunk, Embeddings]]:
         for chunks, vectors in self.store.scan():
             for chunk, vector in zip(chunks, vectors, strict=True):
-                if chunk.uri != _MARK:
-                    yield chunk, vector
+                if chunk.uri == _MARK:
+                    continue
+                if not np.isfinite(vector).all():
+                    raise StoreDamagedError(f"{chunk.uri}: a vector in the store is not finite")
+                yield chunk, vector
 
     def _mark(
         self, snapshot: Snapshot | None, everything: Sequence[int], rows: Sequence[NewRow]

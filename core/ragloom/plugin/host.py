@@ -6,28 +6,28 @@ command line are the only places where any exception at all is caught.
 
 from __future__ import annotations
 
-import dataclasses
 import logging
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.metadata import entry_points
-from typing import cast, get_args, get_origin
+from typing import cast
 
 import pluggy
 
 from ragloom import hookspecs
 from ragloom.config.options import build
-from ragloom.config.settings import SpaceSettings
 from ragloom.config.spelling import did_you_mean, unknown
 from ragloom.errors import ConfigError, MissingDependencyError, PluginError, RagloomError
 from ragloom.hookspecs import PROJECT, CommandSpec, EvaluationSpec, Provider
-from ragloom.plugin.info import Plugin, PluginInfo, reason
+from ragloom.plugin.info import Plugin, PluginInfo, reason, told
 from ragloom.plugin.registry import (
+    OWN_SETTINGS,
     PROTOCOLS,
     Kind,
     Offer,
     Registry,
+    check_section,
     lacking,
     missing_modules,
     offer_from,
@@ -35,6 +35,7 @@ from ragloom.plugin.registry import (
 from ragloom.plugin.tracing import trace_call, trace_result
 from ragloom.protocols import Chunker, Embedder, Formatter, Loader, Reranker, Store, WorkspaceView
 from ragloom.reports import IndexFinished, SearchFinished
+from ragloom.types import Permission
 
 DISABLED_PLUGINS = "RAGLOOM_DISABLED_PLUGINS"
 """The environment variable with the names of plugins to disable, separated by commas."""
@@ -46,7 +47,6 @@ _NAMED: Mapping[str, type] = {
 """Kinds of what a hook ``ragloom_<kind>`` offers by name, and what stands under the name."""
 
 _HOOKS = tuple(name for name in vars(hookspecs) if name.startswith("ragloom_"))
-_OWN = frozenset({"spaces", *(known.name for known in dataclasses.fields(SpaceSettings))})
 _log = logging.getLogger("ragloom")
 
 
@@ -112,6 +112,13 @@ class PluginHost:
     def providers(self, kind: Kind) -> Mapping[str, Provider[object]]:
         """The providers of a kind by name, sorted. Makes none of them."""
         return {one.provider.name: one.provider for one in self._registry.offers(kind)}
+
+    def provider_of(
+        self, kind: str, name: str, options: Mapping[str, object] | None = None
+    ) -> tuple[Provider[object] | None, Mapping[str, object]]:
+        """Who makes a ``store`` or the like, or None; and its options as that provider takes them."""
+        offer, known = self._registry.find_member(cast("Kind", f"{kind}s"), name, options or {})
+        return offer.provider if offer else None, known
 
     def loaders(
         self, options: Mapping[str, Mapping[str, object]] | None = None
@@ -198,7 +205,9 @@ class PluginHost:
 
     def absent(self, name: str) -> str:
         """Which plugin that is not loaded may declare a section, to end a message; or nothing."""
-        return _told(self._absent(name, slip=bool(did_you_mean(name, {*_OWN, *self.sections()}))))
+        return told(
+            self._absent(name, slip=bool(did_you_mean(name, {*OWN_SETTINGS, *self.sections()})))
+        )
 
     def spaces(self, workspace: WorkspaceView) -> Mapping[str, Mapping[str, object]]:
         """The named spaces that plugins keep: plugin to name to space. One that fails is a warning."""
@@ -224,6 +233,15 @@ class PluginHost:
                     said = f"{one.owner}: ragloom_spaces failed: {reason(error)}"
                     raise PluginError(said) from error
         return None
+
+    def permissions(self, workspace: WorkspaceView) -> list[Permission]:
+        """What settings files of plugins' own ask for. A plugin that fails is a warning."""
+        found: list[Permission] = []
+        for plugin in self._implementing("ragloom_permissions"):
+            with _isolated(plugin, "ragloom_permissions"):
+                for asked in self._call(plugin, "ragloom_permissions", workspace=workspace):
+                    found += cast("Iterable[Permission]", asked)
+        return found
 
     def finished(self, workspace: WorkspaceView, event: IndexFinished | SearchFinished) -> None:
         """Tell every plugin of a run or a search. One that fails is a warning."""
@@ -325,7 +343,7 @@ class PluginHost:
         offered = {name: one for result in results for name, one in result.items()}
         for name, one in offered.items():
             if kind == "settings":
-                _check_section(name, one)
+                check_section(name, one)
             elif not isinstance(one, wanted):
                 must = f"ragloom_{kind} must map {name!r} to a {wanted.__name__}"
                 raise PluginError(f"{must}, not {one!r}")
@@ -362,7 +380,7 @@ class PluginHost:
         message = self._registry.unknown(kind, name)
         # A plugin of that name is the likely cause, then a slip of the pen, then any of them.
         absent = self._absent(name, slip=message.endswith("?"))
-        error = PluginError(message + _told(absent))
+        error = PluginError(message + told(absent))
         error.__cause__ = next((plugin.cause for plugin in absent if plugin.cause), None)
         return error
 
@@ -379,20 +397,3 @@ def _isolated(plugin: Plugin, hook: str) -> Iterator[None]:
         yield
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a plugin breaks no run and no search
         _log.warning("%s: %s failed: %s", plugin.owner, hook, reason(error))
-
-
-def _told(absent: Iterable[Plugin]) -> str:
-    return "".join(
-        f"; {one.owner}, which may provide it, {f'failed: {one.error}' if one.error else 'is disabled'}"
-        for one in absent
-    )
-
-
-def _check_section(name: str, section: object) -> None:
-    """Refuse a section that is none, or that is a setting of ragloom's own."""
-    if name in _OWN:
-        raise PluginError(f"ragloom_settings: {name!r} is a setting of ragloom itself")
-    item = next(iter(get_args(section)), None) if get_origin(section) is tuple else section
-    if not (isinstance(item, type) and dataclasses.is_dataclass(item)):
-        raise PluginError(f"ragloom_settings must map {name!r} to a dataclass, not {section!r}")
-    cast("type", section)()  # raises where a field has no default

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import Distribution
 from typing import Literal, TypeAlias
@@ -130,3 +130,11 @@ def reason(error: BaseException) -> str:
     if isinstance(error, RagloomError):
         return said
     return f"{type(error).__name__}: {said}" if said else type(error).__name__
+
+
+def told(absent: Iterable[Plugin]) -> str:
+    """Which plugins that are not loaded may provide something, to end a message."""
+    return "".join(
+        f"; {one.owner}, which may provide it, {f'failed: {one.error}' if one.error else 'is disabled'}"
+        for one in absent
+    )

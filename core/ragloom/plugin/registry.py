@@ -12,8 +12,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, cast, get_args, get_origin
 
+from ragloom.config.settings import SpaceSettings
 from ragloom.config.spelling import unknown
 from ragloom.errors import PluginError
 from ragloom.hookspecs import Provider
@@ -30,6 +31,9 @@ PROTOCOLS: Mapping[Kind, type] = {
     "stores": Store,
 }
 """What a component of each kind must have; a kind's hook is ``ragloom_<kind>``."""
+
+OWN_SETTINGS = frozenset({"spaces", *(known.name for known in dataclasses.fields(SpaceSettings))})
+"""The keys of ``ragloom.yaml`` that no section may have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,3 +177,13 @@ def _is_there(module: str) -> bool:
         return find_spec(module) is not None
     except (ImportError, ValueError):
         return False
+
+
+def check_section(name: str, section: object) -> None:
+    """Refuse a section that is none, or that is a setting of ragloom's own."""
+    if name in OWN_SETTINGS:
+        raise PluginError(f"ragloom_settings: {name!r} is a setting of ragloom itself")
+    item = next(iter(get_args(section)), None) if get_origin(section) is tuple else section
+    if not (isinstance(item, type) and dataclasses.is_dataclass(item)):
+        raise PluginError(f"ragloom_settings must map {name!r} to a dataclass, not {section!r}")
+    cast("type", section)()  # raises where a field has no default

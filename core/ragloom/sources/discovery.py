@@ -10,52 +10,41 @@ folders that cannot be listed, and globs that match nothing.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import stat
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
-from typing import TypeAlias
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
-import pathspec
-
-from ragloom.config.settings import is_pattern
-from ragloom.errors import SourceError
+from ragloom.config.settings import is_pattern, spec_of
+from ragloom.secrets.names import is_secret
+from ragloom.sources.roots import Root, of_the_system
 from ragloom.sources.screening import (
     LARGEST_DATA,
     ending_of,
     holds_a_key,
     is_data,
     is_generated,
-    is_secret,
     is_text,
 )
 from ragloom.text.decoding import NO_FILE, read_regular
 from ragloom.types import Source
 
+if TYPE_CHECKING:
+    import pathspec
+
 _Rules: TypeAlias = "list[tuple[str, pathspec.GitIgnoreSpec]]"
 """Folders and what their ignore files say, outermost first."""
 
+_HIDING = (errno.EACCES, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 IGNORE_FILES = (".gitignore", ".ragloomignore")
 
-_GLOB = re.compile(r"[*?\[]")
 _UNDECODED = re.compile("[\ud800-\udfff]")  # bytes of a name that is not UTF-8; no JSON holds them
 
 _HEAD = 4096  # bytes that tell whether a file without an ending is text
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Root:
-    """A place to walk.
-
-    Attributes:
-        path: An absolute, resolved file or folder.
-        patterns: Globs relative to ``path``; empty for everything.
-    """
-
-    path: Path
-    patterns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,31 +64,9 @@ class Found:
     skipped: str = ""
 
 
-def lies_below(uri: str, found: Collection[str]) -> bool:
-    """Whether a file lies below one of the places found, which then is a folder that is not listed."""
-    return any(str(folder) in found for folder in PurePosixPath(uri).parents)
-
-
-def resolve_roots(sources: Sequence[str], base: Path) -> list[Root]:
-    """Turn settings such as ``docs``, ``/srv/wiki`` or ``docs/ref/*.md`` into roots.
-
-    What exists under a name with ``[``, ``*`` or ``?`` in it is that file or folder, and no glob.
-
-    Raises:
-        SourceError: A place does not exist.
-    """
-    roots: list[Root] = []
-    for source in sources:
-        fixed, pattern = os.path.expanduser(source).replace(os.sep, "/"), ""
-        for part in re.finditer("[^/]+", fixed):
-            if _GLOB.search(part[0]) and not os.path.lexists(base / fixed[: part.end()]):
-                fixed, pattern = fixed[: part.start()], fixed[part.start() :]
-                break
-        path = Path(os.path.realpath(base / fixed))  # unlike resolve(), it takes a loop of links
-        if not os.path.exists(path):
-            raise SourceError(f"{source}: there is no such file or folder (looked for {path})")
-        roots.append(Root(path=path, patterns=(pattern,) if pattern else ()))
-    return roots
+def matches_any(uri: str, patterns: Sequence[str]) -> bool:
+    """Whether a file matches one of some gitignore-style patterns."""
+    return bool(patterns) and _spec(patterns).match_file(uri)
 
 
 def walk(
@@ -109,6 +76,8 @@ def walk(
     endings: Collection[str],
     include: Sequence[str] = (),
     exclude: Sequence[str] = (),
+    allowlist: Sequence[str] = (),
+    within: Sequence[Path] = (),
 ) -> Iterator[Found]:
     """Every file below ``roots`` once, sorted by uri within a root.
 
@@ -122,6 +91,8 @@ def walk(
             for files without one, and for every file that is a root itself.
         include: Gitignore-style patterns relative to ``base``; a file must match one, if there are any.
         exclude: The same; a file must match none.
+        allowlist: The same; a file that matches one is no secret, whatever its name is.
+        within: Only these files, and those below these folders; all where there are none.
     """
     seen: set[str] = set()
     chosen = _Choice(
@@ -129,6 +100,8 @@ def walk(
         endings=endings,
         include=_spec(include) if include else None,
         exclude=_spec(exclude) if exclude else None,
+        allowlist=_spec(allowlist) if allowlist else None,
+        within=tuple(map(str, within)),
     )
     for root in roots:
         empty = True
@@ -137,7 +110,7 @@ def walk(
             if found.source.uri not in seen:
                 seen.add(found.source.uri)
                 yield found
-        for pattern in root.patterns if empty else ():
+        for pattern in root.patterns if empty and not within else ():
             yield _skipped(str(root.path / pattern), chosen, "no file to index matches")
 
 
@@ -149,59 +122,86 @@ class _Choice:
     endings: Collection[str]
     include: pathspec.GitIgnoreSpec | None
     exclude: pathspec.GitIgnoreSpec | None
+    allowlist: pathspec.GitIgnoreSpec | None
+    within: tuple[str, ...] = ()
 
     def uri(self, path: str) -> str:
         return os.path.relpath(path, self.base).replace(os.sep, "/")
+
+    def covers(self, path: str, *, is_folder: bool) -> bool:
+        """Whether a path lies within what is walked or, as a folder, leads there."""
+        return not self.within or any(
+            f"{path}/".startswith(f"{one}/") or (is_folder and one.startswith(f"{path}/"))
+            for one in self.within
+        )
 
     def takes(self, uri: str) -> bool:
         if self.include is not None and not self.include.match_file(uri):
             return False
         return self.exclude is None or not self.exclude.match_file(uri)
 
+    def is_secret(self, path: str) -> bool:
+        """Whether a file is taken for a secret by its name."""
+        if not is_secret(path):
+            return False
+        return self.allowlist is None or not self.allowlist.match_file(self.uri(path))
+
 
 def _spec(patterns: Sequence[str]) -> pathspec.GitIgnoreSpec:
     """The patterns that can be understood."""
     try:
-        return pathspec.GitIgnoreSpec.from_lines(patterns)
+        return spec_of(patterns)
     except (ValueError, re.error):
-        return pathspec.GitIgnoreSpec.from_lines([one for one in patterns if is_pattern(one)])
+        return spec_of([one for one in patterns if is_pattern(one)])
 
 
 def _walk_root(root: Root, allowed: Sequence[Path], choice: _Choice) -> Iterator[Found]:
     if os.path.exists(root.path) and not os.path.isdir(root.path):
-        yield from _named_file(root.path, choice)
+        if choice.covers(str(root.path), is_folder=False):
+            yield from _named_file(root.path, choice)
         return
     pattern = _spec([f"/{glob.lstrip('/')}" for glob in root.patterns]) if root.patterns else None
-    above = _rules_above(root.path, choice.base)
-    stack: list[tuple[str, _Rules]] = [(str(root.path), above)]
+    stack: list[tuple[str, _Rules]] = []
+    try:
+        stack.append((str(root.path), _rules_above(root.path, choice.base)))
+    except OSError as error:
+        yield _unlisted(str(root.path), choice, error)
     while stack:
         folder, rules = stack.pop()
         try:
             with os.scandir(folder) as scan:
                 entries = sorted(scan, key=lambda entry: entry.name)
+            own = _own_rules(folder, [entry.name for entry in entries])
         except OSError as error:
-            source = Source(uri=choice.uri(folder), path=Path(folder))
-            yield Found(source=source, problem=f"cannot be listed: {error.strerror}")
+            yield _unlisted(folder, choice, error)
             continue
-        if own := _own_rules(folder, [entry.name for entry in entries]):
+        if own:
             rules = [*rules, (folder, own)]
-        folders, files = _sorted_out(entries, rules)
-        stack.extend((entry.path, rules) for entry in reversed(folders))
+        folders, files = _sorted_out(entries, rules, choice)
+        inner = [entry for entry in folders if not of_the_system(entry.path, choice.base)]
+        stack.extend((entry.path, rules) for entry in reversed(inner))
         for entry in files:
             relative = os.path.relpath(entry.path, root.path).replace(os.sep, "/")
             if pattern is None or _is_dir(entry) or pattern.match_file(relative):
                 yield from _visit(entry, choice, allowed)
 
 
+def _unlisted(folder: str, choice: _Choice, error: OSError) -> Found:
+    source = Source(uri=choice.uri(folder), path=Path(folder))
+    return Found(source=source, problem=f"cannot be listed: {error.strerror}")
+
+
 def _sorted_out(
-    entries: Sequence[os.DirEntry[str]], rules: _Rules
+    entries: Sequence[os.DirEntry[str]], rules: _Rules, choice: _Choice
 ) -> tuple[list[os.DirEntry[str]], list[os.DirEntry[str]]]:
     """The folders to walk, and what else is worth a look, among the entries that no rule ignores."""
     folders: list[os.DirEntry[str]] = []
     others: list[os.DirEntry[str]] = []
     for entry in entries:
         is_folder = _is_dir(entry)
-        if entry.name.startswith(".") and (is_folder or not is_secret(entry.name)):
+        if entry.name.startswith(".") and (is_folder or not choice.is_secret(entry.path)):
+            continue
+        if not choice.covers(entry.path, is_folder=is_folder):
             continue
         if _ignored(entry.path + "/" * is_folder, rules):
             continue
@@ -216,10 +216,10 @@ def _visit(entry: os.DirEntry[str], choice: _Choice, allowed: Sequence[Path]) ->
             yield _skipped(entry.path, choice, "a link to outside the roots")
         return
     wanted = ending_of(entry.name) in choice.endings and not is_generated(entry.name)
-    if wanted or is_secret(entry.name):
+    if wanted or choice.is_secret(entry.path):
         uri = choice.uri(entry.path)
         if choice.takes(uri):
-            for found in _file(entry.path, uri, allowed):
+            for found in _file(entry.path, uri, allowed, choice):
                 if found.status is None or _is_worth_reading(
                     found.source.path, found.status.st_size
                 ):
@@ -231,15 +231,15 @@ def _named_file(path: Path, choice: _Choice) -> Iterator[Found]:
     if not {ending_of(path.name), ""} & set(choice.endings):
         yield _skipped(str(path), choice, "no loader reads this kind of file")
     else:
-        yield from _file(str(path), choice.uri(str(path)), [path])
+        yield from _file(str(path), choice.uri(str(path)), [path], choice)
 
 
-def _file(path: str, uri: str, allowed: Sequence[Path]) -> Iterator[Found]:
+def _file(path: str, uri: str, allowed: Sequence[Path], choice: _Choice) -> Iterator[Found]:
     source = Source(uri=uri, path=Path(path))
     if _UNDECODED.search(uri):
         yield Found(source=source, problem="its name is not valid UTF-8: rename it to index it")
         return
-    if is_secret(os.path.basename(path)):
+    if choice.is_secret(path):
         yield Found(source=source, skipped="looks like a secret")
         return
     try:
@@ -301,7 +301,9 @@ def _own_rules(folder: str, names: Sequence[str] = IGNORE_FILES) -> pathspec.Git
         if name in IGNORE_FILES:
             try:
                 content = read_regular(Path(folder, name))
-            except OSError:
+            except OSError as error:
+                if error.errno in _HIDING:
+                    raise  # or what it ignores would be indexed
                 continue
             lines += content.decode("utf-8", "replace").splitlines()
     return _spec(lines) if lines else None
@@ -313,14 +315,14 @@ def _rules_above(root: Path, base: Path) -> _Rules:
     Outside of a repository they begin at ``base``. Where they ignore the root itself, they do not
     count: it was named all the same.
     """
-    tops = {base, _repository(base), _repository(root)} & {root, *root.parents}
+    tops = {base, repository_of(base), repository_of(root)} & {root, *root.parents}
     top = min(tops, key=lambda folder: len(folder.parts), default=root)
     above = [folder for folder in reversed(root.parents) if folder.is_relative_to(top)]
     rules = [(str(folder), own) for folder in above if (own := _own_rules(str(folder)))]
     return [] if _ignored(f"{root}{os.sep}", rules) else rules
 
 
-def _repository(path: Path) -> Path:
+def repository_of(path: Path) -> Path:
     """The root of the git repository that ``path`` lies in; ``path`` itself where there is none."""
     return next((up for up in (path, *path.parents) if os.path.lexists(up / ".git")), path)
 

@@ -1,4 +1,4 @@
-"""What must not be read, and what is not worth it: told by name, by size, and by how a file begins."""
+"""What is not worth reading, told by name, by size, and by how it begins; see ``ragloom.secrets``, too."""
 
 from __future__ import annotations
 
@@ -8,19 +8,6 @@ import re
 
 LARGEST_DATA = 100_000
 """Bytes of a data file up to which people write it for people; longer ones are mostly programs' own."""
-
-_SECRETS = re.compile(
-    r"""(?ix)^(
-    \.env(\..*)? | \.?netrc | \.pgpass | \.npmrc | \.pypirc | \.?htpasswd | \.git-credentials
-    | id_(rsa|dsa|ecdsa|ed25519)(\..*)? | .*\.(pem|key|p12|pfx|jks|keystore|kdbx|ppk|gpg|asc)
-    | (.*[-_.])?(credentials?|secrets?|passwords?)\.(json|ya?ml|toml|ini|cfg|conf|csv|properties)
-    | (aws_|gcp_|google_)?(credentials?|passwords?)(\.txt)? | (client_|app_)?secrets?\.txt
-    | kubeconfig | (.*[-_.])?vault[-_]pass(word)?(\..*)?
-    | (.*[-_])?service[-_]account.*\.json | .*firebase[-_]adminsdk.*\.json
-    | .*\.tfstate(\..*)? | .*\.tfvars(\.json)?
-    )$"""
-)
-"""Names under which keys, tokens and passwords are usually kept."""
 
 _GENERATED = re.compile(
     r"""(?ix)^(
@@ -34,6 +21,8 @@ _DATA = frozenset(
     {"", ".cfg", ".conf", ".csv", ".ini", ".json", ".jsonc", ".properties", ".toml", ".tsv"}
     | {".yaml", ".yml"}
 )
+
+
 _KEY = re.compile(rb"-----BEGIN [A-Z ]*PRIVATE KEY-----")
 
 
@@ -41,11 +30,6 @@ def ending_of(name: str | os.PathLike[str]) -> str:
     """The ending of a file's name in lower case, with the dot: what loaders go by; empty for none."""
     # A walk asks it of every file, and a Path takes several times as long.
     return os.path.splitext(name)[1].lower()  # noqa: PTH122
-
-
-def is_secret(name: str) -> bool:
-    """Whether a file of this name is taken for a secret, and so never read."""
-    return bool(_SECRETS.match(name))
 
 
 def is_generated(name: str) -> bool:

@@ -130,6 +130,7 @@ def hashing_provider(name: str = "hashing") -> Provider[Embedder]:
         summary="hashed words, for tests",
         create=HashingEmbedder,
         options=HashingOptions,
+        local=True,
     )
 
 

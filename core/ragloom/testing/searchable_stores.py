@@ -245,6 +245,8 @@ class SearchRules(StoreFixtures, contract=True):
             "path!=notes",
             "path>n/",
         )
+        several = Condition(field="path", operator="under", value=("notes/sub", "x.md", "not"))
+        _agree(filtered, (several,))
 
     def test_a_folder_does_not_match_its_neighbour(self, filtered: Store) -> None:
         """``notes`` does not hold ``notes-old``: compare with ``notes/``, or with the path itself."""

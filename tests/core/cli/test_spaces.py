@@ -249,3 +249,177 @@ def test_dropping_takes_names_and_knows_them_first(run, workspace):
     assert ["logs", "reviews"] == spaces(run)  # the settings still name it
     assert 1 == run("drop", "logs").exit_code
     assert "reviews: dropped\n" == run("drop", "reviews").stdout
+
+
+PAGE = "docs/observability/README.md"
+OTHER = "docs/code-reviews/README.md"
+
+
+def append(path, text):
+    with path.open("a", encoding="utf-8") as stream:
+        stream.write(text)
+
+
+def changed(run, *arguments):
+    """What an index run did: the files of each space, by kind."""
+    lines = run("index", *arguments, "--json").stdout.splitlines()
+    return {
+        report["space"]: {kind: number for kind, number in report["files"].items() if number}
+        for report in map(json.loads, lines)
+    }
+
+
+def test_a_file_inside_a_space_updates_that_space_and_no_other_file(run, workspace):
+    run("index", "docs")
+    append(workspace / PAGE, "\nZebras.\n")
+    append(workspace / OTHER, "\nGiraffes.\n")
+    (workspace / "docs" / "new.md").write_text("# New\n", "utf-8")
+
+    assert {"docs": {"updated": 1, "unchanged": 14}} == changed(run, PAGE)
+    assert ["docs"] == spaces(run)
+    # The others are as they were: changed since, and found so by the next whole run.
+    assert {"docs": {"added": 1, "updated": 1, "unchanged": 14}} == changed(run)
+
+
+def test_one_file_at_a_time_gives_the_index_of_a_whole_run(run, workspace):
+    run("index", "docs")
+    append(workspace / PAGE, "\nZebras.\n")
+    append(workspace / OTHER, "\nGiraffes.\n")
+    (workspace / "docs" / "new.md").write_text("# New\n\nOkapis.\n", "utf-8")
+    for path in (PAGE, OTHER, "docs/new.md"):
+        run("index", path)
+
+    assert {"docs": {"unchanged": 16}} == changed(run)
+    queries = ("zebras", "giraffes", "okapis", "logging", "how is a review done?")
+    found = [json.loads(run("search", text, "--json").stdout)["hits"] for text in queries]
+    run("drop", "docs")
+    run("index", "docs")
+    anew = [json.loads(run("search", text, "--json").stdout)["hits"] for text in queries]
+    assert anew == found
+
+
+@pytest.mark.parametrize("source", [".", "docs", "docs/*/*.md", PAGE])
+def test_whatever_the_source_is_that_holds_it(run, workspace, source):
+    (workspace / "ragloom.yaml").write_text(f"spaces: {{kb: {{sources: ['{source}']}}}}\n")
+    run("index")
+    append(workspace / PAGE, "\nZebras.\n")
+    assert {"kb"} == changed(run, PAGE).keys()
+    assert ["kb"] == spaces(run)
+
+
+def test_several_paths_of_one_space_and_folders_of_it(run, workspace):
+    run("index", "docs")
+    for path in (PAGE, OTHER):
+        append(workspace / path, "\nZebras.\n")
+    (workspace / "docs" / "new.md").write_text("# New\n", "utf-8")
+
+    assert {"docs": {"updated": 2, "unchanged": 13}} == changed(
+        run, "docs/observability", str(workspace / OTHER)
+    )
+
+
+def test_a_deleted_file_that_is_named_is_removed_and_its_neighbours_stay(run, workspace):
+    run("index", "docs")
+    (workspace / PAGE).unlink()
+    (workspace / OTHER).unlink()
+
+    assert {"docs": {"removed": 1, "unchanged": 14}} == changed(run, PAGE)
+    result = run("index", PAGE)
+    assert (1, "") == (result.exit_code, result.stdout)
+    assert "no such file" in result.stderr
+
+
+def test_a_deleted_folder_that_is_named_is_removed(run, workspace):
+    run("index", "docs")
+    shutil.rmtree(workspace / "docs" / "code-reviews")
+    assert {"docs": {"removed": 4, "unchanged": 11}} == changed(run, "docs/code-reviews")
+
+
+def test_paths_that_no_space_holds_make_one(run, workspace):
+    run("index", "docs/observability")
+    assert {"docs-code-reviews"} == {name[:17] for name in changed(run, "docs/code-reviews")}
+    both = changed(run, "docs/code-reviews", "docs")  # no space holds all of docs
+    assert {"unchanged", "added"} >= next(iter(both.values())).keys()
+    assert 3 == len(spaces(run))
+
+
+def test_what_a_space_ignores_is_not_held_by_it(run, workspace):
+    (workspace / ".gitignore").write_text("docs/code-reviews/\n", "utf-8")
+    run("index", "docs/observability", "--space", "kb")
+    run("index", ".", "--space", "all")
+    assert {"docs-code-reviews"} == {name[:17] for name in changed(run, OTHER)}
+
+
+def test_a_file_of_two_spaces_updates_both_and_is_found_once(run, workspace):
+    run("index", "docs", "--space", "all")
+    run("index", "docs/observability", "--space", "part")
+    append(workspace / PAGE, "\nZebra crossings.\n")
+
+    one = {"updated": 1}
+    assert {"all": one | {"unchanged": 14}, "part": one | {"unchanged": 10}} == changed(run, PAGE)
+    found = json.loads(run("search", "zebra crossings", PAGE, "--json", "-k", "20").stdout)
+    assert "all, part" == found["space"]
+    lines = [hit["start_line"] for hit in found["hits"]]
+    assert len(set(lines)) == len(lines)
+    assert [] == [hit["copies"] for hit in found["hits"] if hit["copies"]]
+
+
+def test_files_of_two_spaces_update_each_its_own(run, workspace):
+    (workspace / "ragloom.yaml").write_text(DECLARED)
+    run("index")
+    for path in (PAGE, OTHER):
+        append(workspace / path, "\nZebras.\n")
+    changes = changed(run, PAGE, OTHER)
+    assert {"logs": 1, "reviews": 1} == {name: files["updated"] for name, files in changes.items()}
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "lexical", "dense", "rrf"])
+def test_a_search_with_a_path_inside_a_space_finds_what_stands_there(run, workspace, mode):
+    run("index", "docs")
+    options = ("--mode", mode, "--json", "-k", "30", "--per-file", "0")
+    query = "observability review"
+    where = json.loads(run("search", query, "--where", f"path under {OTHER}", *options).stdout)
+    there = json.loads(run("search", query, OTHER, *options).stdout)
+
+    assert {OTHER} == {hit["path"] for hit in there["hits"]}
+    assert where["hits"] == there["hits"]
+    both = json.loads(run("search", query, OTHER, PAGE, *options).stdout)
+    assert {OTHER, PAGE} == {hit["path"] for hit in both["hits"]}
+    assert ["docs"] == spaces(run)
+
+
+def test_a_search_with_a_path_reads_only_that_file_again(run, workspace):
+    run("index", "docs")
+    append(workspace / PAGE, "\nZebra crossings.\n")
+    append(workspace / OTHER, "\nZebra crossings.\n")
+    found = run("search", "zebra crossings", PAGE, "--mode", "lexical")
+    assert "1 updated" in found.stderr
+    packed = json.loads(run("context", "zebra crossings", PAGE, "--json").stdout)
+    assert {PAGE} == {one["path"] for one in packed["citations"]}
+    assert {"docs": {"updated": 1, "unchanged": 14}} == changed(run)
+
+
+def test_another_model_for_a_file_of_a_space_loses_no_neighbour(run, workspace, monkeypatch):
+    run("index", "docs")
+    monkeypatch.setenv("RAGLOOM_EMBEDDER_DIMENSION", "32")  # vectors of two models never mix
+    run("index", PAGE)
+    found = json.loads(run("search", "review", OTHER, "--json", "--mode", "dense").stdout)
+    assert {OTHER} == {hit["path"] for hit in found["hits"]}
+    assert ["docs"] == spaces(run)
+
+
+def test_a_path_below_the_project_and_from_a_folder_in_it(run, workspace, monkeypatch):
+    run("index", "docs")
+    append(workspace / PAGE, "\nZebras.\n")
+    monkeypatch.chdir(workspace / "docs" / "observability")
+    assert {"docs": {"updated": 1, "unchanged": 14}} == changed(
+        run, "README.md", "-C", str(workspace)
+    )
+
+
+def test_a_space_that_cannot_be_opened_keeps_no_path_from_being_indexed(run, workspace):
+    run("index", "docs/code-reviews", "--space", "broken")
+    (workspace / ".ragloom" / "spaces" / "broken" / "space.json").write_text("{", "utf-8")
+    run("index", "docs/observability", "--space", "kb")
+    append(workspace / PAGE, "\nZebras.\n")
+    assert {"kb": {"updated": 1, "unchanged": 10}} == changed(run, PAGE)

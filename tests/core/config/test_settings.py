@@ -122,6 +122,7 @@ def test_a_file_that_was_asked_for_must_be_there(tmp_path: Path) -> None:
         load_settings(tmp_path, config=tmp_path / "missing.yaml", environment={})
 
 
+@pytest.mark.usefixtures("trusted")
 @pytest.mark.parametrize("value", ["~nosuchuser", "~nosuchuser/x.db"])
 def test_a_path_of_no_user_is_refused(tmp_path: Path, value: str) -> None:
     (tmp_path / "ragloom.yaml").write_text(f"store: {{name: sqlite, path: {value}}}", "utf-8")
@@ -129,6 +130,7 @@ def test_a_path_of_no_user_is_refused(tmp_path: Path, value: str) -> None:
         Workspace.open(tmp_path).space().new_store()
 
 
+@pytest.mark.usefixtures("trusted")
 @pytest.mark.parametrize(
     ("text", "part", "message"),
     [

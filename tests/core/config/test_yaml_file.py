@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -57,3 +58,16 @@ def test_an_alias_is_what_its_anchor_is(tmp_path: Path) -> None:
         "y": [1, {"b": "c"}],
         "z": {"w": [1, {"b": "c"}]},
     }
+
+
+def test_a_settings_file_has_a_maximum_size(tmp_path: Path) -> None:
+    path = tmp_path / "ragloom.yaml"
+    path.write_text("# " + "x" * 999_000 + "\ntop_k: 7\n")
+    assert {"top_k": 7} == read_yaml(path).content
+    path.write_text("a: 1\n" * 10_000_000)
+    started = time.perf_counter()
+    with pytest.raises(ConfigError) as raised:
+        read_yaml(path)
+    assert time.perf_counter() - started < 1
+    message = f"{path}: larger than 1,000,000 bytes, the maximum of a settings file"
+    assert message == str(raised.value)

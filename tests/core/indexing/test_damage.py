@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import sys
 from collections.abc import Callable
@@ -297,7 +298,8 @@ def test_a_disk_that_fills_up_under_the_lexical_index_is_no_bug_of_ours(
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, before[1]))
     try:
-        with pytest.raises(OSError, match=r"the lexical index cannot be written: .*too large"):
+        with pytest.raises(OSError, match=r"too large.*lexical") as caught:
             update_lexical(tmp_path / "lexical", previous=None, removed=[], added=documents)
+        assert errno.EFBIG == caught.value.errno
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)

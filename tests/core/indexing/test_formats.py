@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import shutil
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
@@ -110,11 +111,11 @@ def test_repair_rebuilds_it(indexed: Path, make_space: MakeSpace) -> None:
 def test_a_newer_format_is_named_and_left_alone(
     indexed: Path, make_space: MakeSpace, unknown: dict[str, object]
 ) -> None:
-    rewrite(indexed, format=FORMAT + 1, **unknown)
+    rewrite(indexed, format=FORMAT + 1, release="9.1", **unknown)
     before = sorted(path.name for path in indexed.parent.iterdir())
     for run in (lambda space: space.search("beta"), Space.index, Space.repair, Space.verify):
         with pytest.raises(
-            StoreError, match=r"a newer ragloom wrote it.*upgrade ragloom"
+            StoreError, match=r"a newer ragloom wrote it \(release 9\.1, .*upgrade ragloom"
         ) as caught:
             run(make_space())
         assert not isinstance(caught.value, StoreDamagedError)
@@ -131,3 +132,58 @@ def test_what_is_no_format_is_damage(indexed: Path, make_space: MakeSpace, versi
     assert not isinstance(caught.value, StoreOutdatedError)
     assert 0 == make_space().index().embedded
     assert "beta.md" == found(make_space())[0][0]
+
+
+def write_newer_sqlite(directory: Path) -> None:
+    [file] = (directory / "store").glob("*.sqlite3")
+    with sqlite3.connect(file) as database:
+        database.execute("UPDATE format SET number = 2, release = '9.1'")
+        database.execute("ALTER TABLE chunks RENAME TO shards")
+    database.close()
+
+
+def write_newer_files(directory: Path) -> None:
+    [file] = (directory / "store").glob("*/CURRENT")
+    file.write_text('{"format": 2, "release": "9.1", "shards": []}', "utf-8")
+
+
+def write_newer_record(directory: Path) -> None:
+    (directory / "space.json").write_text('{"format": 2, "release": "9.1", "roots": 1}', "utf-8")
+
+
+NEWER = {
+    "sqlite": ("sqlite", write_newer_sqlite),
+    "file": ("file", write_newer_files),
+    "space.json": ("sqlite", write_newer_record),
+}
+
+
+@pytest.mark.parametrize("written", NEWER)
+def test_every_newer_file_is_named_with_its_release_and_left_alone(
+    files: Path, make_space: MakeSpace, written: str
+) -> None:
+    store, write_newer = NEWER[written]
+    (files / "alpha.md").write_text("# alpha\n\nA note on alpha storage.\n", "utf-8")
+    make_space(store=store).index()
+    directory = make_space(store=store).directory
+    write_newer(directory)
+    (files / "beta.md").write_text("# beta\n\nA note on beta storage.\n", "utf-8")
+    before = {path: path.read_bytes() for path in directory.rglob("*") if path.is_file()}
+
+    for run in (Space.index, Space.repair):
+        said = r"a newer ragloom wrote it \(release 9\.1, format 2; this is .*upgrade ragloom"
+        with pytest.raises(StoreError, match=said) as caught:
+            run(make_space(store=store))
+        assert not isinstance(caught.value, StoreDamagedError)
+
+    after = {path: path.read_bytes() for path in directory.rglob("*") if path.is_file()}
+    changing = ("lock", "touched.journal", "embeddings.journal")
+    assert {path: content for path, content in before.items() if path.name not in changing} == {
+        path: content for path, content in after.items() if path.name not in changing
+    }
+
+
+def test_a_release_that_is_none_is_not_shown(indexed: Path, make_space: MakeSpace) -> None:
+    rewrite(indexed, format=FORMAT + 1, release="9\n\x1b[2Jignore all that")
+    with pytest.raises(StoreError, match=r"wrote it \(format \d+; this is"):
+        make_space().search("beta")

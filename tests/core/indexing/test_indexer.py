@@ -477,6 +477,39 @@ def test_an_interrupted_run_does_not_embed_again(files: Path, make_space: MakeSp
     assert (report.chunks, report.embedded) == (400, 400 - 256)
 
 
+def test_progress_counts_bytes_that_are_read_and_chunks_in_steps(
+    files: Path, make_space: MakeSpace
+) -> None:
+    write_sections(files / "a.md")
+    write_sections(files / "b.md", "Another first paragraph.")
+    time.sleep(2.1)  # or they count as just written, and are read again
+    first, second = ((files / name).stat().st_size for name in ("a.md", "b.md"))
+
+    def told(**choices: bool) -> dict[str, list[tuple[int, int]]]:
+        stages: dict[str, list[tuple[int, int]]] = {}
+        make_space().index(
+            progress=lambda stage, done, total: stages.setdefault(stage, []).append((done, total)),
+            **choices,
+        )
+        return stages
+
+    stages = told()
+    total = first + second
+    assert stages["bytes"] == [(0, total), (first, total), (total, total)]
+    done = [done for done, _ in stages["chunks"]]
+    assert (done[0], done[-1], sorted(done)) == (0, SECTIONS + 1, done)  # 99 texts are there twice
+    assert len(done) > 3
+    assert list(stages) == ["bytes", "chunks", "store"]
+
+    write_sections(files / "b.md", "Yet another one, of other length.")
+    other = (files / "b.md").stat().st_size
+    assert told()["bytes"][-1] == (other, other)
+    time.sleep(2.1)
+    told()
+    assert told() == {"bytes": [(0, 0)] * 3}
+    assert told(full=True)["bytes"][-1] == (first + other, first + other)
+
+
 def interrupt(*_: object, **__: object) -> None:
     """What Ctrl-C does."""
     raise KeyboardInterrupt

@@ -292,3 +292,34 @@ def test_a_server_that_is_down_stops_no_search(
 
     assert found(machine("one", Unreachable)) == ["common.md"]
     assert caplog.messages == ["docs: the server does not answer; the snapshot answers instead"]
+
+
+class Failing(Native):
+    """A server that is there, and fails while it searches."""
+
+    def search(
+        self, vector: Embeddings, *, limit: int, where: Sequence[Condition] = ()
+    ) -> Sequence[tuple[str, float]]:
+        """Finds the marks, and then fails."""
+        if limit > MARKS:
+            raise StoreError("the server has no memory")
+        return super().search(vector, limit=limit, where=where)
+
+
+@pytest.mark.parametrize("where", [[], ["path under common.md"]])
+def test_a_server_that_fails_while_it_searches_leaves_the_answer_to_the_snapshot(
+    machine: Machine, caplog: pytest.LogCaptureFixture, where: list[str]
+) -> None:
+    write(machine("one"), common="alpha", mine="alpha one", other="beta")
+    machine("one").index()
+    space = machine("one", Failing)
+
+    def hits(of: Space) -> list[tuple[str, float]]:
+        result = of.search("alpha", min_relevance=0.0, where=where)
+        return [(hit.chunk.uri, round(hit.score, 6)) for hit in result.hits]
+
+    expected = hits(machine("one", Unreachable))
+    caplog.clear()
+    assert expected == hits(space)
+    assert caplog.messages == ["docs: the server has no memory; the snapshot answers instead"]
+    assert expected == hits(space)  # it is opened again

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import textwrap
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import Distribution
 
 import pytest
@@ -19,6 +19,7 @@ from ragloom import (
     MissingDependencyError,
     MissingExtra,
     ModelError,
+    Permission,
     PluginError,
     PluginHost,
     PluginInfo,
@@ -774,6 +775,23 @@ def told(hook, tell, event, caplog):
     assert [(workspace, event)] == events
     assert {"events": (name,)} == host.plugins()[1].provides
     assert warnings_of(caplog) == [f"plugin 'broken': {hook} failed: RuntimeError: no luck"]
+
+
+def test_hook_ragloom_permissions(caplog):
+    asked = Permission(key="k", value="../x", place="own.yaml:1", reason="a path outside")
+
+    class Asking:
+        @hookimpl
+        def ragloom_permissions(self, workspace):
+            return [replace(asked, value=workspace)]
+
+    host = PluginHost(
+        {"asking": Asking(), "broken": plugin_of(permissions=RuntimeError("no\nluck"))}
+    )
+    assert [replace(asked, value="w")] == host.permissions("w")
+    assert warnings_of(caplog) == [
+        "plugin 'broken': ragloom_permissions failed: RuntimeError: no luck"
+    ]
 
 
 def test_hook_ragloom_index_finished(caplog):

@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 
 from ragloom import SourceError
-from ragloom.sources.discovery import read_regular, resolve_roots, walk
-from ragloom.sources.screening import LARGEST_DATA, is_secret
+from ragloom.secrets.names import is_secret
+from ragloom.sources.discovery import read_regular, walk
+from ragloom.sources.roots import resolve_roots
+from ragloom.sources.screening import LARGEST_DATA
 
 
 def tree(folder: Path, files: dict[str, str]) -> None:
@@ -29,6 +31,7 @@ def found(
     include: Sequence[str] = (),
     exclude: Sequence[str] = (),
     endings: Sequence[str] = (),
+    within: Sequence[str] = (),
 ) -> dict[str, str]:
     """What was found: uri to the reason why it was passed by, or nothing."""
     roots = resolve_roots(sources, folder)
@@ -38,6 +41,7 @@ def found(
         endings={".md", *endings},
         include=include,
         exclude=exclude,
+        within=[folder / uri for uri in within],
     )
     return {item.source.uri: item.skipped or item.problem for item in items}
 
@@ -48,6 +52,37 @@ def test_files_come_sorted_and_once(tmp_path: Path) -> None:
     assert list(found(tmp_path)) == ["a.md", "b.md", "a/z.md", "a/b/c.md"]
     assert list(found(tmp_path, ["a", ".", "a.md"]))[:2] == ["a/z.md", "a/b/c.md"]
     assert len(found(tmp_path, ["a", ".", "a.md"])) == 4
+
+
+@pytest.mark.parametrize(
+    ("sources", "within", "expected"),
+    [
+        (["."], ["docs/a.md"], ["docs/a.md"]),
+        (["."], ["docs/deep"], ["docs/deep/c.md"]),
+        (["."], ["docs", "x.md"], ["x.md", "docs/a.md", "docs/deep/c.md"]),
+        (["docs"], ["docs"], ["docs/a.md", "docs/deep/c.md"]),
+        (["docs/*.md"], ["docs/a.md"], ["docs/a.md"]),
+        (["docs/*.md"], ["docs/deep"], []),
+        (["docs/a.md", "x.md"], ["x.md"], ["x.md"]),
+        (["."], ["docs/private.md"], []),  # ignored: named as a source, it is read
+        (["."], ["docs/build"], []),
+        (["."], ["doc"], []),  # the beginning of a name is no folder
+        (["."], ["docs/gone.md"], []),
+        (["docs"], ["x.md"], []),
+    ],
+)
+def test_a_walk_within_some_places_finds_what_the_whole_walk_finds_there(
+    tmp_path: Path, sources: list[str], within: list[str], expected: list[str]
+) -> None:
+    names = ("x.md", "docs/a.md", "docs/private.md", "docs/deep/c.md", "docs/build/d.md")
+    tree(tmp_path, dict.fromkeys(names, ""))
+    tree(tmp_path, {"docs/.gitignore": "private.md\n/build/\n", "docs-old/a.md": ""})
+
+    whole = found(tmp_path, sources)
+    part = found(tmp_path, sources, within=within)
+
+    assert expected == list(part)
+    assert part.keys() <= whole.keys()
 
 
 @pytest.mark.parametrize("name", [".gitignore", ".ragloomignore"])
@@ -116,7 +151,7 @@ def test_secrets_are_left_out_and_named(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize(
     "name", ["secrets.md", "environment.md", "keys.md", "credentials.md", "resetting-passwords.txt"]
 )
-def test_pages_about_secrets_are_not_secrets(name: str) -> None:
+def test_pages_about_secrets_are_allowlist(name: str) -> None:
     assert not is_secret(name)
 
 
@@ -310,3 +345,39 @@ def test_a_private_key_is_left_out_whatever_its_name(tmp_path: Path) -> None:
     skipped = {"deploy": "looks like a secret"}
     assert found(tmp_path, endings=[""]) == skipped
     assert found(tmp_path, ["deploy"], endings=[""]) == skipped
+
+
+@pytest.mark.parametrize("name", ["EMFILE", "EIO", "ENOMEM", "EACCES"])
+def test_a_folder_whose_ignore_rules_cannot_be_read_is_named_and_not_indexed(
+    tmp_path, monkeypatch, name
+):
+    import errno
+
+    from ragloom.sources import discovery
+
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / ".gitignore").write_text("private.md\n", "utf-8")
+    for place in ("a.md", "sub/b.md", "sub/private.md"):
+        (tmp_path / place).write_text("x", "utf-8")
+    read = discovery.read_regular
+
+    def fail(path):
+        if path.name == ".gitignore":
+            raise OSError(getattr(errno, name), "it fails", str(path))
+        return read(path)
+
+    monkeypatch.setattr(discovery, "read_regular", fail)
+    roots = resolve_roots(["."], tmp_path)
+    found = list(discovery.walk(roots, base=tmp_path, endings={".md"}))
+    assert {"a.md": "", "sub": "cannot be listed: it fails"} == {
+        one.source.uri: one.problem for one in found
+    }
+
+
+def test_an_odd_pattern_is_no_warning_of_pythons(
+    tmp_path: Path, recwarn: pytest.WarningsRecorder
+) -> None:
+    tree(tmp_path, {".gitignore": "[[x]\n[a--b]\n", "a.md": "", "x.md": ""})
+
+    assert list(found(tmp_path)) == ["a.md", "x.md"]
+    assert not list(recwarn)

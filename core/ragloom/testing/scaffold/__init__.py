@@ -24,6 +24,7 @@ from ragloom.plugin.host import PluginHost
 __all__ = ["KINDS", "write_plugin"]
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*")
+_LOCAL: Final = "\n            local=True,"  # it contacts no service
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +41,7 @@ class _Kind:
     summary: str = ""
     option: str = ""
     option_doc: str = ""
+    local: str = ""
     fixture_value: str = "$made_by($options())"
     more_tests: str = ""
 
@@ -48,7 +50,8 @@ KINDS: Final[Mapping[str, _Kind]] = {
     "store": _Kind(
         fixture="make_store",
         summary="one JSON file a space",
-        option='path: str = ""',
+        option='path: str = field(default="", metadata={"names": "output"})',
+        local=_LOCAL,
         option_doc="path: A folder for the files; empty for the workspace's state.",
         fixture_value="partial($class_name, $options())",
         more_tests="\n\nclass Test${class_name}Agrees(StoreAgreement):\n    @pytest.fixture\n"
@@ -70,6 +73,7 @@ KINDS: Final[Mapping[str, _Kind]] = {
     "embedder": _Kind(
         summary="hashed words",
         option="dimension: int = 256",
+        local=_LOCAL,
         option_doc="dimension: Numbers in a vector.",
         more_tests="\n    @pytest.fixture\n    def variants(self):\n"
         "        return [$made_by($options(dimension=64))]\n",
@@ -85,6 +89,7 @@ KINDS: Final[Mapping[str, _Kind]] = {
     "reranker": _Kind(
         summary="words that query and passage share",
         option="shortest: int = 3",
+        local=_LOCAL,
         option_doc="shortest: Letters of the shortest word that counts.",
         use='```sh\nragloom search "a question" docs/ --reranker $name\n```',
     ),
@@ -204,12 +209,13 @@ def _shared(offered: Sequence[Mapping[str, str]]) -> dict[str, str]:
     if "store" in kinds:
         contracts.append("StoreAgreement")
     abstract = (["Iterable"] if components else []) + (["Mapping"] if "settings" in kinds else [])
+    field = ", field" if "store" in kinds else ""
     return {
         **{key: offered[0][key] for key in ("name", "distribution", "package")},
         "title": f"{'An' if listed[0] in 'ae' else 'A'} {listed}",
         "offered": " and ".join(f"the {one['label']}" for one in offered),
         "abstract": ", ".join(abstract),
-        "dataclass": "from dataclasses import dataclass\n" if components else "",
+        "dataclass": f"from dataclasses import dataclass{field}\n" if components else "",
         "imported": ", ".join(sorted(names)),
         "exported": ", ".join(f'"{name}"' for name in sorted(exported)),
         "offers": "".join(_filled(one["offer"], one) for one in offered),
