@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from ragloom import CommandSpec, Formatter, NoOptions, Provider, hookimpl
+from ragloom import CommandSpec, Formatter, NoOptions, Permission, Provider, hookimpl
 
 if TYPE_CHECKING:
     from ragloom import Space, Workspace
@@ -27,6 +27,7 @@ __all__ = [
     "ToolResult",
     "ragloom_commands",
     "ragloom_formatters",
+    "ragloom_permissions",
     "ragloom_settings",
     "ragloom_spaces",
 ]
@@ -55,12 +56,8 @@ def ragloom_formatters() -> Iterable[Provider[Formatter]]:
     return [
         Provider(
             name="results",
-            summary="numbered results with score and source, as rag_search answers",
+            summary="numbered results with score, source and end, as rag_search answers",
             create=_results,
-            deviations=dict.fromkeys(
-                ("test_every_passage_has_its_source", "test_a_passage_cannot_close_its_delimiter"),
-                "the form of a result is given: no lines, and a fixed rule between results",
-            ),
         )
     ]
 
@@ -81,6 +78,14 @@ def ragloom_settings() -> Mapping[str, type]:
     from ragloom_agents.settings import SECTIONS
 
     return SECTIONS
+
+
+@hookimpl
+def ragloom_permissions(workspace: Workspace) -> Iterable[Permission]:
+    """Say what ``agents.yaml`` asks for beyond the workspace."""
+    from ragloom_agents.layers import load_agents, permissions_of
+
+    return permissions_of(load_agents(workspace.root, workspace.settings), workspace)
 
 
 @hookimpl

@@ -9,14 +9,22 @@ what it does not say itself from ``defaults``.
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Any, TypeAlias, cast, get_type_hints
 
-from ragloom import ConfigError, Json, Workspace
-from ragloom.config import Settings, YamlFile, build, read_sections, read_yaml, section_variables
+from ragloom import ConfigError, Json, Permission, Workspace
+from ragloom.config import (
+    Component,
+    Settings,
+    YamlFile,
+    build,
+    read_sections,
+    read_yaml,
+    section_variables,
+    user_folder,
+)
 from ragloom_agents.settings import SECTIONS, AgentSettings, AgentsSettings, RagSettings
 
 AGENTS_FILE = "agents.yaml"
@@ -35,27 +43,42 @@ _VARIABLES = {
 
 
 def user_file(environment: Mapping[str, str]) -> Path:
-    """The user's own ``agents.yaml``, whether or not it exists.
-
-    ``$XDG_CONFIG_HOME/ragloom/agents.yaml`` where that variable holds an absolute path (others are
-    ignored: https://specifications.freedesktop.org/basedir-spec), else below ``~/.config``, on macOS
-    ``~/Library/Application Support`` and on Windows ``%APPDATA%``.
-    """
-    # Unlike Path's, it does not fail for a user without a home folder, such as in a container.
-    home = Path(os.path.expanduser(environment.get("HOME") or "~"))  # noqa: PTH111
-    folder = home / ".config"
-    if sys.platform == "darwin":
-        folder = home / "Library" / "Application Support"
-    elif sys.platform == "win32":
-        folder = Path(environment.get("APPDATA") or Path.home() / "AppData" / "Roaming")
-    named = Path(environment.get("XDG_CONFIG_HOME", ""))
-    return (named if named.is_absolute() else folder) / "ragloom" / AGENTS_FILE
+    """The user's own ``agents.yaml``, whether or not it exists; see :func:`ragloom.config.user_folder`."""
+    return user_folder("config", environment) / AGENTS_FILE
 
 
 def agents_of(workspace: Workspace, environment: Mapping[str, str] | None = None) -> AgentsSettings:
-    """As :func:`load_agents`, of an open workspace."""
+    """As :func:`load_agents`, of an open workspace; what a project's files ask for needs trust."""
     stores = workspace.host.providers("stores")
-    return load_agents(workspace.root, workspace.settings, environment=environment, stores=stores)
+    settings = load_agents(
+        workspace.root, workspace.settings, environment=environment, stores=stores
+    )
+    workspace.require(permissions_of(settings, workspace))
+    return settings
+
+
+def permissions_of(settings: AgentsSettings, workspace: Workspace) -> list[Permission]:
+    """What the agents ask for beyond the workspace: stores, and documents outside of it."""
+    found: list[Permission] = []
+    for agent in settings.agents.values():
+        key = f"agents.{agent.id}"
+        at = {name: f"{key}.{name}" for name in ("rag.store", "docs.base_dir", "docs.sources")}
+        place = {name: settings.origin(one) for name, one in at.items()}
+        store = Component(name=agent.rag.store, places={"": place["rag.store"]})
+        found += workspace.component_permissions("store", store, key=at["rag.store"])
+        found += workspace.output_outside(
+            f"{key}.rag.path", agent.rag.path, place=settings.origin(f"{key}.rag.path")
+        )
+        base = at["docs.base_dir"], [agent.docs.base_dir]
+        found += workspace.files_outside(*base, place=place["docs.base_dir"])
+        if agent.docs.sources:
+            found += workspace.files_outside(
+                at["docs.sources"],
+                agent.docs.sources,
+                place=place["docs.sources"],
+                base=workspace.root / os.path.expanduser(agent.docs.base_dir),  # noqa: PTH111
+            )
+    return found
 
 
 def load_agents(

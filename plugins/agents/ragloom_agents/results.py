@@ -1,26 +1,35 @@
-"""What ``rag_search`` answers: numbered results, each with its relevance and its source."""
+"""What ``rag_search`` answers: numbered results, each with its relevance, its source and its end."""
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from ragloom import Context, SearchResult
-from ragloom.context import also, as_context, citation_of, on_one_line, why_empty
+from ragloom.context import (
+    also,
+    as_context,
+    citation_of,
+    header,
+    location,
+    on_one_line,
+    quote_lines,
+    titles_line,
+    why_empty,
+)
 
 NOTHING_FOUND = "No relevant documentation found for your query."
 
-_HEADER = re.compile(
-    r"^([ \t]*)(-{3} (?:Result \d|same text:|\d+ more in this file:))", re.MULTILINE
-)
+HEADER = header(r"results?\b|end\b|same +text|\d+ +more")
+"""What no line of a passage begins like, unless a backslash stands before it."""
 
 
 class ResultsFormatter:
-    """``--- Result 1 (score: 0.823, source: docs/ref/s3.md) ---``, then the passage, and so on.
+    """``--- Result 1 (score: 0.823, source: docs/s3.md:45-50 | Guide > Copying) ---``, the passage, an end.
 
-    The score is the relevance. Below a passage stands where else its text is, and which lines of its file
-    are further results: ``--- 2 more in this file: lines 12-20, 40-52 ---``. A line of a passage that would
-    begin such a header gets a backslash before it, so no document can pass for another.
+    The score is the relevance; file, lines and headings are for citing. Below a passage stands where else
+    its text is, and which lines of its file are further results: ``--- 2 more in this file: lines 12-20,
+    40-52 ---``. ``--- end of result 1 ---`` closes it. A line of a passage that reads like one of these
+    gets a backslash before it (:mod:`ragloom.context.quoting`), so no document can pass for another.
     """
 
     def render(self, context: Context) -> str:
@@ -36,15 +45,16 @@ class ResultsFormatter:
 
 def _result(context: Context, number: int) -> str:
     citation = context.citations[number]
-    source = on_one_line(citation.path)
+    titles = titles_line(citation.headings)
+    source = f"{location(citation)} | {titles}" if titles else location(citation)
     lines = [
         f"--- Result {number + 1} (score: {citation.relevance:.3f}, source: {source}) ---",
-        _HEADER.sub(r"\1\\\2", citation.text.rstrip()),
+        quote_lines(citation.text, HEADER),
     ]
     for hit in context.hits:
         if (hit.chunk.uri, hit.chunk.lines) == (citation.path, citation.lines):
             lines += [f"--- {on_one_line(phrase)} ---" for phrase in also(hit)]
-    return "\n".join(lines)
+    return "\n".join([*lines, f"--- end of result {number + 1} ---"])
 
 
 def rendered(result: SearchResult, root: Path) -> str:

@@ -42,8 +42,10 @@ class RagSettings:
         chunk_overlap: Maximum number of characters that two neighbours share.
     """
 
-    store: str = "memory"
-    path: str = field(default="", metadata={"variable": "RAGLOOM_RAG_STORE_PATH"})
+    store: str = field(default="memory", metadata={"names": "nothing"})
+    path: str = field(
+        default="", metadata={"variable": "RAGLOOM_RAG_STORE_PATH", "names": "output"}
+    )
     chunk_size: int = 2000
     chunk_overlap: int = 200
 
@@ -72,8 +74,8 @@ class DocsSettings:
     strategy: Strategy = "preload"
     budget: int = 12_000
     top_k: int = 5
-    sources: tuple[str, ...] = ()
-    base_dir: str = "."
+    sources: tuple[str, ...] = field(default=(), metadata={"names": "nothing"})  # see permissions
+    base_dir: str = field(default=".", metadata={"names": "files"})
     counter: Literal["auto", "cl100k_base", "o200k_base", "approximate"] = "auto"
 
     def __post_init__(self) -> None:
@@ -123,9 +125,9 @@ class AgentSettings:
         tools: Its tools.
     """
 
-    id: str
-    description: str = ""
-    system_prompt: str = ""
+    id: str = field(metadata={"names": "nothing"})
+    description: str = field(default="", metadata={"names": "nothing"})
+    system_prompt: str = field(default="", metadata={"names": "nothing"})
     docs: DocsSettings = DocsSettings()
     rag: RagSettings = RagSettings()
     tools: ToolsSettings = ToolsSettings()

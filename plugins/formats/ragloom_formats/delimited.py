@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from ragloom import Context
-from ragloom.context import closed, location, longest_run, shown_titles
+from ragloom.context import closed, location, longest_run, shown_titles, titles_line
 
 
 class MarkdownFormatter:
@@ -21,7 +21,7 @@ class MarkdownFormatter:
         fence = "`" * max(3, 1 + longest_run("`", citations))
         return "\n".join(
             f"### [{number}] {_code_span(location(citation))}{' ' if titles else ''}"
-            f"{' > '.join(titles)}\n\n{fence}\n{closed(citation.text)}{fence}\n"
+            f"{titles_line(titles)}\n\n{fence}\n{closed(citation.text)}{fence}\n"
             for number, (citation, titles) in enumerate(
                 zip(citations, shown_titles(citations), strict=True), start=1
             )

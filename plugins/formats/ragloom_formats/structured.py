@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Mapping
 
 from ragloom import Context, Json
-from ragloom.context import closest_json, shown_titles
-
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_IN_TEXT = {ord("&"): "&amp;", ord("<"): "&lt;", ord("\r"): "&#13;"}
-_IN_ATTRIBUTE = {**_IN_TEXT, ord('"'): "&quot;", ord("\n"): "&#10;", ord("\t"): "&#9;"}
+from ragloom.context import closest_json, shown_titles, titles_line, xml_attribute, xml_text
 
 
 class JsonFormatter:
@@ -59,7 +53,7 @@ class XmlFormatter:
         """See :meth:`ragloom.Formatter.render`; for no citations an empty element with the reason."""
         citations = context.citations
         if not citations:
-            return f'<passages reason="{_escaped(context.reason, _IN_ATTRIBUTE)}"/>\n'
+            return f'<passages reason="{xml_attribute(context.reason)}"/>\n'
         rendered = ["<passages>\n"]
         for number, (citation, titles) in enumerate(
             zip(citations, shown_titles(citations), strict=True), start=1
@@ -69,16 +63,11 @@ class XmlFormatter:
                 "path": citation.path,
                 "lines": f"{citation.lines.start}-{citation.lines.end}",
                 "relevance": f"{citation.relevance:.2f}",
-                **({"headings": " > ".join(titles)} if titles else {}),
+                **({"headings": titles_line(titles)} if titles else {}),
             }
             written = "".join(
-                f' {name}="{_escaped(value, _IN_ATTRIBUTE)}"' for name, value in attributes.items()
+                f' {name}="{xml_attribute(value)}"' for name, value in attributes.items()
             )
-            text = _escaped(citation.text, _IN_TEXT).replace("]]>", "]]&gt;")
+            text = xml_text(citation.text)
             rendered.append(f"<passage{written}>{text}</passage>\n")
         return f"{''.join(rendered)}</passages>\n"
-
-
-def _escaped(text: str, escapes: Mapping[int, str]) -> str:
-    """``text`` as XML holds it."""
-    return _NOT_XML.sub("\ufffd", text).translate(escapes)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from typing import Final
-from unicodedata import category, normalize
 
 from ragloom import TokenCounter
+from ragloom.context import quote_lines, replace_alike
 from ragloom_knowledge.types import Pattern
 
 AT_MOST: Final = 3
@@ -17,13 +17,15 @@ _OPENING: Final = "[ORCHESTRATOR CONTEXT: Historical Knowledge]"
 _CLOSING: Final = "[END CONTEXT]"
 _MOST_COMMON, _MODERATE = 5, 3  # successes, as Decision 68 has them
 
-# What a reader, human or model, would take for one of the two delimiters; see _plain.
+# What a reader, human or model, would take for one of the two delimiters, as ragloom.context.seen has it.
 _LIKE_DELIMITER: Final = re.compile(
-    r"[\[【⟦〔〖〘〚⁅]\s*+/?\s*(?:END\s+(?:ORCHESTRATOR\s+)?CONTEXT|ORCHESTRATOR\s+CONTEXT)",
+    r"\[\s*+/?\s*(?:END\s+(?:ORCHESTRATOR\s+)?CONTEXT|ORCHESTRATOR\s+CONTEXT)",
     re.IGNORECASE,
 )
-_UNSEEN: Final = ("Mn", "Me", "Cf", "Cc")  # marks on letters, formatting, control characters
-_BLANK_LETTERS: Final = "\u115f\u1160\u3164\uffa0"  # Hangul fillers
+_LIKE_FIELD: Final = re.compile(
+    r"^[ \\>]*(?P<at>Pattern *\d+ *\(|- *(?:Problem|Solution|When +to +try) *:|Recommendation *:)",
+    re.IGNORECASE | re.MULTILINE,
+)
 _INVISIBLE: Final = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 _BREAK: Final = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _RECALLED: Final = re.compile(
@@ -39,8 +41,8 @@ _ONE_PATTERN: Final = re.compile(
 def pattern_block(patterns: Sequence[Pattern]) -> str:
     """The block of Decision 68 for up to :data:`AT_MOST` patterns, best first.
 
-    No text of a lesson can end the block or begin another pattern: its lines are indented, and what
-    looks like a delimiter gets a round bracket.
+    No text of a lesson can end the block or begin another pattern: its lines are indented, one that reads
+    like a line of the block gets a backslash, and what reads like a delimiter a round bracket.
     """
     parts = [f"{_OPENING}\n", "Similar situations have been resolved these ways:\n"]
     for number, pattern in enumerate(patterns[:AT_MOST], 1):
@@ -79,28 +81,6 @@ def _label(successes: int) -> str:
 
 
 def _quoted(text: str) -> str:
-    seen = _without_delimiters(_INVISIBLE.sub("", text))
-    lines = (line.rstrip() for line in _BREAK.split(seen.strip()))
+    text = replace_alike(_INVISIBLE.sub("", text), _LIKE_DELIMITER, "(")
+    lines = (line.rstrip() for line in _BREAK.split(quote_lines(text.strip(), _LIKE_FIELD)))
     return "\n  ".join(line for line in lines if line)
-
-
-def _without_delimiters(text: str) -> str:
-    """``text`` with a round bracket where a delimiter would begin, whatever letters it is written in."""
-    plain, places = _plain(text)
-    chars = list(text)
-    for match in _LIKE_DELIMITER.finditer(plain):
-        chars[places[match.start()]] = "("
-    return "".join(chars)
-
-
-def _plain(text: str) -> tuple[str, list[int]]:
-    """The letters that one sees (Unicode's NFKD, without what has no width), and where each stands."""
-    plain: list[str] = []
-    places: list[int] = []
-    for place, char in enumerate(text):
-        for letter in char if char.isascii() else normalize("NFKD", char):
-            unseen = category(letter) in _UNSEEN or letter in _BLANK_LETTERS
-            if letter.isspace() or not unseen:
-                plain.append(letter)
-                places.append(place)
-    return "".join(plain), places

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from datetime import UTC, datetime
 from reprlib import repr as shown
 from typing import Final, cast
 
 from ragloom import Json
+from ragloom.text import hide
 from ragloom_knowledge.block import without_recalled
 from ragloom_knowledge.signature import signature, stable_id
 from ragloom_knowledge.types import (
@@ -17,6 +19,7 @@ from ragloom_knowledge.types import (
     Kind,
     Lesson,
     LessonError,
+    RedactedLesson,
 )
 
 _REQUIRED: Final[Mapping[Kind, tuple[str, ...]]] = {
@@ -61,12 +64,13 @@ def lesson_from_json(value: Json) -> Lesson:
 
 
 def new_lesson(kind: Kind, given: Mapping[str, str | None], *, verified: bool) -> Lesson:
-    """A lesson of what is given, without what was recalled from earlier lessons.
+    """A lesson of what is given, without secrets and without what was recalled from earlier lessons.
 
     Raises:
         LessonError: A field that the kind needs is missing, or a label is too long.
     """
     texts = {key: _clean(key, text) for key, text in given.items()}
+    redacted = tuple(sorted(key for key, text in given.items() if text and hide(text) != text))
     required = ["project", "agent_type", *_REQUIRED[kind]]
     if kind == "failure_solution" and verified:
         required.append("solution_steps")
@@ -80,7 +84,7 @@ def new_lesson(kind: Kind, given: Mapping[str, str | None], *, verified: bool) -
     about = FIELDS_OF_KIND[kind][:-1]  # the last is the advice; what differs there is a variant
     name = signature(*labels, *(texts.get(key) for key in about))
     count = 1 if verified else 0
-    return Lesson(
+    lesson = Lesson(
         id=stable_id(kind, name, 0),
         kind=kind,
         success_verified=verified,
@@ -90,10 +94,14 @@ def new_lesson(kind: Kind, given: Mapping[str, str | None], *, verified: bool) -
         captured_at=now(),
         **texts,  # type: ignore[arg-type]  # project and agent_type are required
     )
+    if not redacted:
+        return lesson
+    known = {field.name: getattr(lesson, field.name) for field in fields(Lesson)}
+    return RedactedLesson(redacted=redacted, **known)
 
 
 def storable(key: str, text: str) -> str | None:
-    """What both databases and every file can hold of a text; None for nothing.
+    """What both databases and every file can hold of a text, without secrets; None for nothing.
 
     Args:
         key: Its field. Those of :data:`~ragloom_knowledge.types.LONGEST` are one line each.
@@ -102,7 +110,7 @@ def storable(key: str, text: str) -> str | None:
     Raises:
         LessonError: It is too long.
     """
-    writable = text.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
+    writable = hide(text.encode("utf-8", "replace").decode().replace("\0", "\ufffd"))
     kept = "\n".join(writable.splitlines())
     if key in LONGEST:
         kept = " ".join(kept.split())

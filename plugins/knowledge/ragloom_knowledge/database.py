@@ -9,16 +9,24 @@ from datetime import datetime
 from typing import Final
 
 import sqlalchemy as sa
-from sqlalchemy.exc import IntegrityError, NoSuchModuleError, SQLAlchemyError
+from sqlalchemy.exc import IntegrityError, NoSuchModuleError, OperationalError, SQLAlchemyError
 
 from ragloom import ConfigError, MissingDependencyError, Progress, StoreError
+from ragloom.stores import check_format, format_stamp
 from ragloom_knowledge.files import reported
-from ragloom_knowledge.schema import checkpoints, learnt_again, lessons, metadata
+from ragloom_knowledge.schema import FORMAT, checkpoints, learnt_again, lessons, metadata, written
 from ragloom_knowledge.signature import same_advice, stable_id
-from ragloom_knowledge.types import Captured, CheckpointKind, Lesson, LessonError
+from ragloom_knowledge.types import (
+    Captured,
+    CheckpointKind,
+    Lesson,
+    LessonError,
+    RedactedLesson,
+)
 
 _AT_ONCE: Final = 500  # ids in one statement; SQLite takes 32,766 variables, older ones 999
 _ATTEMPTS: Final = 5
+_READ_ONLY: Final = ("SQLITE_READONLY", "SQLITE_READONLY_DIRECTORY", "SQLITE_PERM")
 _MAKING_TABLES: Final = 0x7261676C6F6F6D  # a lock's number, as no other program has it
 _REFUSED: Final = (SQLAlchemyError, ValueError)  # the latter for a time in SQLite that is none
 _COLUMN: Final = {"kind": "entry_type", "project": "project_id", "captured_at": "timestamp"}
@@ -43,15 +51,31 @@ class LessonTable:
         ConfigError: The URL cannot be read, or is for another database.
         LessonError: No lesson has the id (of every method that takes one).
         MissingDependencyError: The driver is not installed.
-        StoreError: The database does not answer (of every method, too).
+        StoreError: The database does not answer (of every method, too), or a newer ragloom made it.
     """
 
     def __init__(self, url: str) -> None:
         self._engine = _engine(url)
-        with _named(self._engine), self._engine.begin() as connection:
-            if self._engine.dialect.name == "postgresql":  # where all but one would fail
-                connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_MAKING_TABLES)))
-            metadata.create_all(connection)
+        try:
+            with _named(self._engine), self._engine.begin() as connection:
+                self._prepare(connection)
+        except BaseException:
+            self._engine.dispose()
+            raise
+
+    def _prepare(self, connection: sa.Connection) -> None:
+        """Make what is missing of the tables, unless a newer ragloom made them."""
+        if self._engine.dialect.name == "postgresql":  # where all but one would fail
+            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_MAKING_TABLES)))
+        row = None
+        if sa.inspect(connection).has_table(written.name):
+            row = connection.execute(sa.select(written)).first()
+        if row is not None:
+            place = f"the database of lessons, {_place(self._engine)}"
+            check_format(row.format, FORMAT, place=place, release=row.release)
+        metadata.create_all(connection)
+        if row is None:
+            connection.execute(sa.insert(written).values(format_stamp(FORMAT)))
 
     def close(self) -> None:
         """Close every connection."""
@@ -70,7 +94,8 @@ class LessonTable:
             try:
                 with self._engine.begin() as connection:
                     for place in reported(order, "staging", progress):
-                        captured[place] = _merge_or_insert(connection, given[place])
+                        kept = _merge_or_insert(connection, given[place])
+                        captured[place] = replace(kept, redacted=_redacted(given[place]))
             except IntegrityError as error:  # another process has just captured the same
                 if attempt == _ATTEMPTS - 1 or "unique" not in str(error.orig).lower():
                     raise _failed(self._engine, error) from error
@@ -188,6 +213,10 @@ class LessonTable:
         return self.get(lesson_id)
 
 
+def _redacted(lesson: Lesson) -> tuple[str, ...]:
+    return lesson.redacted if isinstance(lesson, RedactedLesson) else ()
+
+
 def _merge_or_insert(connection: sa.Connection, lesson: Lesson) -> Captured:
     # Locked in the order in which they are pruned: what is counted here is not removed meanwhile.
     query = (
@@ -282,7 +311,12 @@ def _lock_before_reading(engine: sa.Engine) -> None:
 
     @sa.event.listens_for(engine, "begin")
     def _begin(connection: sa.Connection) -> None:
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
+        try:
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+        except OperationalError as error:  # what may not be written can be read
+            if getattr(error.orig, "sqlite_errorname", "") not in _READ_ONLY:
+                raise
+            connection.exec_driver_sql("BEGIN")
 
 
 @contextmanager
@@ -294,8 +328,11 @@ def _named(engine: sa.Engine) -> Iterator[None]:
 
 
 def _failed(engine: sa.Engine, error: Exception) -> StoreError:
-    place = engine.url.render_as_string(hide_password=True)
-    return StoreError(f"the database of lessons, {place}: {_said(error)}")
+    return StoreError(f"the database of lessons, {_place(engine)}: {_said(error)}")
+
+
+def _place(engine: sa.Engine) -> str:
+    return engine.url.render_as_string(hide_password=True)
 
 
 def _said(error: Exception) -> str:

@@ -59,7 +59,11 @@ def write_atomically(path: Path, text: str) -> None:
         pass
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        temporary.write_bytes(content)
+        temporary.unlink(missing_ok=True)  # it may be a link
+        with temporary.open("xb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())  # before the table says that the lesson is in the index
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)

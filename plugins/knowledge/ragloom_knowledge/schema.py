@@ -85,6 +85,16 @@ checkpoints: Final = sa.Table(
     ),
 )
 
+written: Final = sa.Table(
+    "knowledge_format",
+    metadata,
+    sa.Column("format", sa.Integer, primary_key=True),
+    sa.Column("release", sa.String(40), nullable=False),
+)
+"""The format of the tables, and the release that made them: one row."""
+
+FORMAT: Final = 1
+
 for _table in metadata.tables.values():
     for _column in _table.columns:
         if isinstance(_column.type, sa.String) and _column.type.length:  # SQLite looks at no length

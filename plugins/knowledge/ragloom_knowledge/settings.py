@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +19,7 @@ class KnowledgeSettings:
         serve: Whether the MCP server and ``llm`` may search lessons, as the space ``knowledge``.
     """
 
-    database: str = ""
+    database: str = field(default="", repr=False, metadata={"names": "service"})
     retention_days: int = 365
     task_relevance: float = 0.7
     failure_relevance: float = 0.75

@@ -136,6 +136,17 @@ class Lesson:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RedactedLesson(Lesson):
+    """A lesson as it is captured, of which secrets were removed.
+
+    Attributes:
+        redacted: The fields that held one.
+    """
+
+    redacted: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Pattern:
     """A lesson that fits a task, and how it has done.
 
@@ -183,10 +194,12 @@ class Captured:
     Attributes:
         id: The lesson, new or known.
         merged: Whether it was known.
+        redacted: The fields in which a key, a token or a password was replaced by ``***``.
     """
 
     id: str
     merged: bool
+    redacted: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

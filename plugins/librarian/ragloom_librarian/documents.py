@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from ragloom import Chunk, Hit, Snapshot, SourceError
-from ragloom.text import decode, read_regular
+from ragloom.text import decode, read_regular, redact, without_data
 
 SNIPPET = 500  # maximum number of characters of a section's snippet
 
@@ -26,7 +26,7 @@ class RetrievedDocument(TypedDict):
         section: The title of the document and that of the section, with ``>`` between them.
         content_snippet: The section's first 500 characters, up to the end of a word.
         score: The relevance, 0 to 1, of the best passage.
-        content: The whole section.
+        content: The whole section, with an ellipsis in place of data such as base64.
         start_line: Of the section; 1-based and inclusive, as ``end_line``.
         end_line: Of the section.
         last_modified: When the file was last changed, as ISO 8601 in UTC.
@@ -71,6 +71,7 @@ def _document(hit: Hit, snapshot: Snapshot, root: Path) -> RetrievedDocument:
     text = _between(first, last, snapshot, root)
     if text is None:
         first, last, text = chunk, chunk, chunk.text
+    text = without_data(text)
     modified = datetime.fromtimestamp(snapshot.files[chunk.uri].modified, UTC)
     return RetrievedDocument(
         file_path=chunk.uri,
@@ -115,7 +116,7 @@ def _between(first: Chunk, last: Chunk, snapshot: Snapshot, root: Path) -> str |
     if first is last:
         return first.text
     try:
-        whole = decode(read_regular(root / snapshot.files[first.uri].uri)).text
+        whole = redact(decode(read_regular(root / snapshot.files[first.uri].uri)).text)
     except (OSError, SourceError):
         return None
     text = whole[first.span.start : last.span.end]

@@ -84,6 +84,9 @@ class KnowledgeBase:
     def space(self) -> Space:
         """The index of Markdown, split at headings of level 1 and 2; of the folders that exist now."""
         root = self.workspace.root
+        if self.settings == self.workspace.section(NAME, LibrarianSettings):  # no caller's own
+            key, sources = f"{NAME}.sources", self.settings.sources
+            self.workspace.require(self.workspace.files_outside(key, sources))
         markdown = self.workspace.host.loader("markdown")
         settings = replace(
             self.workspace.settings.space(NAME),

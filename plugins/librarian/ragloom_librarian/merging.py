@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from hashlib import blake2b
-from itertools import count
 from pathlib import Path
-from xml.sax.saxutils import quoteattr
 
 from ragloom import ConfigError, SourceError
-from ragloom.text import decode
+from ragloom.context import absent_digest, attribute, quote_tags
+from ragloom.text import decode, is_secret, redact
 from ragloom_librarian.documents import RetrievedDocument
 
 
@@ -22,8 +20,8 @@ def merge_context(
 ) -> str:
     """Put documents into one text, each once, between delimiters that no document can close.
 
-    Files given by hand come first, whole and in their order. A retrieved document whose path resolves
-    to the same file as one before it is skipped.
+    Files given by hand come first, whole but for secrets, and in their order. A retrieved document whose
+    path resolves to the same file as one before it is skipped.
 
     Args:
         manual: Files, or one.
@@ -35,7 +33,8 @@ def merge_context(
 
     Raises:
         ConfigError: What was given by hand are no paths.
-        SourceError: Files given by hand do not exist, or cannot be read as text; it names them.
+        SourceError: Files given by hand do not exist, or cannot be read as text; it names them. Or one is a
+            secret by its name.
     """
     base = Path(root)
     seen: set[Path] = set()
@@ -43,7 +42,7 @@ def merge_context(
     for given, path in manual_files(manual, base):
         if path not in seen:
             seen.add(path)
-            blocks.append((f"source={quoteattr(given)}", _text_of(given, path)))
+            blocks.append((f'source="{attribute(given)}"', _text_of(given, path)))
     for document in retrieved:
         path = (base / document["file_path"]).resolve()
         if path in seen:
@@ -51,15 +50,16 @@ def merge_context(
         seen.add(path)
         lines = f"{document['start_line']}-{document['end_line']}"
         attributes = (
-            f"source={quoteattr(document['file_path'])} section={quoteattr(document['section'])} "
+            f'source="{attribute(document["file_path"])}" section="{attribute(document["section"])}" '
             f'lines="{lines}" relevance="{document["score"]:.2f}"'
         )
         blocks.append((attributes, document["content"]))
     if not blocks:
         return ""
-    name = f"document-{_absent_digest(text for block in blocks for text in block)}"
+    name = f"document-{absent_digest((text for block in blocks for text in block), size=4)}"
     return "\n\n".join(
-        f"<{name} {attributes}>\n{text.rstrip()}\n</{name}>" for attributes, text in blocks
+        f"<{name} {attributes}>\n{quote_tags(text.rstrip(), 'document')}\n</{name}>"
+        for attributes, text in blocks
     )
 
 
@@ -79,18 +79,9 @@ def manual_files(
 
 
 def _text_of(given: str, path: Path) -> str:
+    if is_secret(str(path)):
+        raise SourceError(f"manual context: {given} looks like a secret, which is never read")
     try:
-        return decode(path.read_bytes()).text
+        return redact(decode(path.read_bytes()).text)
     except (OSError, SourceError) as error:
         raise SourceError(f"manual context: {given} cannot be read as text: {error}") from error
-
-
-def _absent_digest(texts: Iterable[str]) -> str:
-    """8 hex digits that follow from the texts and stand in none of them."""
-    whole = "\0".join(texts)
-    content = whole.encode("utf-8", "surrogatepass")
-    digests = (
-        blake2b(content, digest_size=4, salt=attempt.to_bytes(8, "big")).hexdigest()
-        for attempt in count()
-    )
-    return next(digest for digest in digests if digest not in whole)

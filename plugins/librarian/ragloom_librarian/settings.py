@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,7 +18,9 @@ class LibrarianSettings:
         timeout: Seconds that the node waits for an answer; 0 for as long as it takes.
     """
 
-    sources: tuple[str, ...] = ("docs/adrs", "docs/standards", "docs/LLDs/done")
+    sources: tuple[str, ...] = field(
+        default=("docs/adrs", "docs/standards", "docs/LLDs/done"), metadata={"names": "files"}
+    )
     k: int = 5
     threshold: float = 0.7
     top_n: int = 3

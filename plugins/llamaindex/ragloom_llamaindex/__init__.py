@@ -34,7 +34,7 @@ class PartOptions:
         options: The arguments of the class.
     """
 
-    part: str = ""
+    part: str = field(default="", metadata={"names": "code"})
     options: Mapping[str, object] = field(default_factory=dict)
 
 

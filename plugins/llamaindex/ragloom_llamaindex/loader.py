@@ -41,10 +41,16 @@ class ReaderLoader:
 
     suffixes: frozenset[str] = frozenset()
     """None: the setting ``loaders`` says which files it reads."""
+    isolated = True
 
     def __init__(self, part: str, options: Mapping[str, object]) -> None:
+        self._made_of = part, dict(options)
         self._class = LlamaClass("loader", part, dict(options))
         self.fingerprint = self._class.fingerprint
+
+    def __reduce__(self) -> tuple[type[ReaderLoader], tuple[str, dict[str, object]]]:
+        """Created again in another process: a reader may hold what cannot be pickled."""
+        return type(self), self._made_of
 
     def load(self, source: Source, content: bytes) -> Document:
         """As in :class:`ragloom.Loader`; several documents of the reader are joined by a blank line."""

@@ -8,7 +8,7 @@ import os
 import threading
 
 from ragloom import Hit, MissingDependencyError, Mode, PluginHost, Space, Workspace
-from ragloom.context import hit_json, why_empty
+from ragloom.context import absent_digest, hit_json, on_one_line, why_empty
 
 try:
     from llama_index.core.retrievers import BaseRetriever
@@ -35,7 +35,9 @@ class RagloomRetriever(BaseRetriever):
     A node's text is the passage, an exact slice of its file from ``start_char_idx`` to
     ``end_char_idx``; its score is the relevance, 0 to 1. The metadata holds ``file_path``, ``start_line``
     and ``end_line``, which the model is shown, and ``headings``, ``copies`` (where else the same text
-    stands) and ``searched_for`` (the query, where its spelling was corrected), which it is not. Where
+    stands) and ``searched_for`` (the query, where its spelling was corrected), which it is not. For the
+    model, a node stands between delimiters that nothing in it can close, and a path that is not printable
+    is shown escaped, as ``source``. Where
     nothing is relevant, the log ``ragloom`` names the closest passage.
 
     Args:
@@ -113,14 +115,19 @@ def _node(hit: Hit, searched_for: str) -> NodeWithScore:
         "copies": hit_json(hit, "copies")["copies"],
         "searched_for": searched_for,
     }
-    hidden = sorted(set(metadata) - _FOR_THE_MODEL)
+    hidden = set(metadata) - _FOR_THE_MODEL
+    if (source := on_one_line(chunk.uri)) != chunk.uri:
+        metadata = {"source": source, **metadata}
+        hidden.add("file_path")
+    tag = f"document-{absent_digest([chunk.uri, chunk.text], size=4)}"
     node = TextNode(
         id_=chunk.id,
         text=chunk.text,
         metadata=metadata,
         start_char_idx=chunk.span.start,
         end_char_idx=chunk.span.end,
-        excluded_llm_metadata_keys=hidden,
+        text_template=f"<{tag}>\n{{metadata_str}}\n\n{{content}}\n</{tag}>",
+        excluded_llm_metadata_keys=sorted(hidden),
         excluded_embed_metadata_keys=sorted(metadata),
         relationships={NodeRelationship.SOURCE: RelatedNodeInfo(node_id=chunk.uri)},
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ragloom import ConfigError, Provider, Store, hookimpl
 
@@ -18,7 +18,7 @@ class FileOptions:
         path: A folder in which each space gets its own; empty for the workspace's state.
     """
 
-    path: str = ""
+    path: str = field(default="", metadata={"names": "output"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,7 @@ class SqliteOptions:
             workspace's state.
     """
 
-    path: str = ""
+    path: str = field(default="", metadata={"names": "output"})
 
 
 def _memory(_options: object) -> Store:
@@ -68,6 +68,7 @@ def ragloom_stores() -> Iterable[Provider[Store]]:
             name="memory",
             summary="chunks in this process's memory, gone when it ends",
             create=_memory,
+            local=True,
             deviations=dict.fromkeys(
                 (
                     "test_a_second_process_sees_it_and_is_seen",
@@ -86,11 +87,13 @@ def ragloom_stores() -> Iterable[Provider[Store]]:
             summary="readable files: chunks as JSON Lines, vectors as .npy",
             create=_file,
             options=FileOptions,
+            local=True,
         ),
         Provider(
             name="sqlite",
             summary="one SQLite database, vectors as float32 blobs",
             create=_sqlite,
             options=SqliteOptions,
+            local=True,
         ),
     ]

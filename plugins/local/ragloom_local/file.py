@@ -2,7 +2,7 @@
 
 A space's folder holds one generation, and for a moment two::
 
-    CURRENT                  {"generation": 7, "dimension": 384, "chunks": 702}
+    CURRENT                  {"format": 1, "generation": 7, "dimension": 384, "chunks": 702, …}
     chunks-000007.jsonl      one chunk a line, in the order of the ids
     vectors-000007.npy       (702, 384) float32, row by row the same chunks
 
@@ -20,15 +20,17 @@ import os
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Any, Final, cast
 
 import numpy as np
 
 from ragloom import StoreDamagedError, StoreError
-from ragloom.stores import chunk_from_record, chunk_to_record, dump_json
+from ragloom.stores import check_format, chunk_from_record, chunk_to_record, dump_json, format_stamp
+from ragloom.text import parse_json
 from ragloom_local._table import Table, TableStore
 
 CURRENT: Final = "CURRENT"
+_FORMAT: Final = 1
 
 
 class FileStore(TableStore):
@@ -73,10 +75,12 @@ class FileStore(TableStore):
 
     def _load(self, table: Table) -> int:
         try:
-            current = json.loads((self._folder / CURRENT).read_bytes())
+            current = _object((self._folder / CURRENT).read_bytes())
+            known = current.get("format", 1), _FORMAT
+            check_format(*known, place=self._folder, release=current.get("release"))
             generation, count = int(current["generation"]), int(current["chunks"])
             dimension = int(current["dimension"])
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise self._damaged(f"{CURRENT} cannot be understood ({error})") from error
         if dimension != table.dimension and count:
             raise StoreError(
@@ -88,7 +92,7 @@ class FileStore(TableStore):
         chunks_file, vectors_file = self._files(generation)
         try:
             with chunks_file.open(encoding="utf-8", newline="\n") as lines:
-                chunks = [chunk_from_record(json.loads(line)) for line in lines]
+                chunks = [chunk_from_record(_object(line)) for line in lines]
             vectors = np.load(vectors_file, allow_pickle=False)
         except FileNotFoundError as error:
             raise self._damaged(f"{Path(str(error.filename)).name} is missing") from error
@@ -120,7 +124,12 @@ class FileStore(TableStore):
 
         _write(chunks_file, write_chunks)
         _write(vectors_file, write_vectors)
-        current = {"generation": generation, "dimension": table.dimension, "chunks": len(table)}
+        current = {
+            **format_stamp(_FORMAT),
+            "generation": generation,
+            "dimension": table.dimension,
+            "chunks": len(table),
+        }
         line = json.dumps(current).encode() + b"\n"
         _write(self._folder / CURRENT, lambda file: file.write(line))
         _sync_folder(self._folder)
@@ -153,10 +162,15 @@ def folder_name(space: str) -> str:
     return f"{readable}-{digest}" if readable else digest
 
 
+def _object(content: bytes | str) -> dict[str, Any]:
+    return cast("dict[str, Any]", parse_json(content))
+
+
 def _write(path: Path, fill: Callable[[IO[bytes]], object]) -> None:
     """Fill a file beside ``path``, sync it, and put it in its place in one step."""
     beside = path.with_name(f"{path.name}.tmp")
-    with beside.open("wb") as file:
+    beside.unlink(missing_ok=True)  # it may be a link
+    with beside.open("xb") as file:
         fill(file)
         file.flush()
         os.fsync(file.fileno())

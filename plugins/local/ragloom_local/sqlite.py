@@ -2,22 +2,38 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
 import numpy as np
 
 from ragloom import Chunk, Embeddings, StoreDamagedError, StoreError, StoreLockedError
-from ragloom.stores import check_records, chunk_from_record, chunk_to_record, dump_json
+from ragloom.stores import (
+    check_format,
+    check_records,
+    chunk_from_record,
+    chunk_to_record,
+    dump_json,
+    format_stamp,
+)
+from ragloom.text import parse_json
 
 PATIENCE: Final = 5.0
 """Seconds to wait for another process's transaction."""
 
+_FORMAT: Final = 1
 _MAGIC: Final = b"SQLite format 3\0"
+
+_WRITE_VERSION, _NEWEST_WRITER = 18, 2
+_FAULTS: Final = (
+    *("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_CANTOPEN", "SQLITE_NOMEM", "SQLITE_READONLY"),
+    *("SQLITE_PERM", "SQLITE_AUTH", "SQLITE_INTERRUPT", "SQLITE_ABORT", "SQLITE_NOLFS"),
+    *("SQLITE_PROTOCOL", "SQLITE_MISUSE", "SQLITE_TOOBIG"),
+)
+_SHORT: Final = ("SQLITE_IOERR_SHORT_READ", "SQLITE_IOERR_DATA")  # CORRUPTFS is what EIO becomes
 
 Execute: TypeAlias = Callable[..., sqlite3.Cursor]
 
@@ -25,6 +41,10 @@ Execute: TypeAlias = Callable[..., sqlite3.Cursor]
 _BLOB: Final = np.dtype("<f4")
 
 _SCHEMA: Final = """
+CREATE TABLE IF NOT EXISTS format (
+    number INTEGER NOT NULL,
+    release TEXT NOT NULL
+);
 CREATE TABLE IF NOT EXISTS spaces (
     space TEXT PRIMARY KEY,
     dimension INTEGER NOT NULL
@@ -78,9 +98,14 @@ class SqliteStore:
             with self._reporting():
                 self._connection.execute("PRAGMA journal_mode = WAL")
                 self._connection.execute("PRAGMA synchronous = FULL")
+                self._check_format()
                 with self._transaction() as execute:
                     for statement in _SCHEMA.split(";"):
                         execute(statement)
+                    if execute("SELECT 1 FROM format").fetchone() is None:
+                        execute(
+                            "INSERT INTO format VALUES (:format, :release)", format_stamp(_FORMAT)
+                        )
                     self._claim(execute)
         except BaseException:
             self._connection.close()
@@ -138,10 +163,13 @@ class SqliteStore:
                 page = self._opened.execute(query, (self._space, last, batch_size)).fetchall()
             if not page:
                 return
-            last = page[-1][0]
+            names = [last, *(row[0] for row in page)]
+            if not all(isinstance(name, str) for name in names) or names != sorted(set(names)):
+                raise self._damaged("the ids are not in their order")
+            last = names[-1]
             try:
                 chunks = [
-                    chunk_from_record(json.loads(extra) | {"id": name, "uri": uri, "text": text})
+                    chunk_from_record(_object(extra) | {"id": name, "uri": uri, "text": text})
                     for name, uri, text, extra, _ in page
                 ]
             except (KeyError, TypeError, ValueError) as error:
@@ -154,12 +182,28 @@ class SqliteStore:
         with self._reporting(), self._transaction() as execute:
             execute("DELETE FROM chunks WHERE space = ?", (self._space,))
 
+    def _check_format(self) -> None:
+        """Refuse what a newer ragloom wrote; a new database has no table of its format."""
+        query = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'format'"
+        if self._opened.execute(query).fetchone() is None:
+            return
+        row = self._opened.execute("SELECT number, release FROM format").fetchone()
+        try:
+            number, release = row or (_FORMAT, "")
+            check_format(number, _FORMAT, place=self._file, release=release)
+        except ValueError as error:
+            raise self._damaged(str(error)) from error
+
     def _claim(self, execute: Execute) -> None:
         """Note the space's dimension, or hold the embedder to it."""
         found = execute("SELECT dimension FROM spaces WHERE space = ?", (self._space,)).fetchone()
         if found is not None and found[0] != self._dimension:
-            row = execute("SELECT 1 FROM chunks WHERE space = ? LIMIT 1", (self._space,)).fetchone()
+            row = execute(
+                "SELECT length(vector) FROM chunks WHERE space = ? LIMIT 1", (self._space,)
+            ).fetchone()
             if row is not None:
+                if not isinstance(found[0], int) or row[0] != found[0] * _BLOB.itemsize:
+                    raise self._damaged("its dimension is not that of its vectors")
                 raise StoreError(
                     f"the space {self._space!r} in {self._file} holds vectors of {found[0]} "
                     f"numbers, and the embedder gives {self._dimension}: index into a new space, "
@@ -189,7 +233,8 @@ class SqliteStore:
         try:
             yield connection.execute
         except BaseException:
-            connection.execute("ROLLBACK")
+            with suppress(sqlite3.Error):  # a full disk has rolled it back
+                connection.execute("ROLLBACK")
             raise
         connection.execute("COMMIT")
 
@@ -199,18 +244,31 @@ class SqliteStore:
         try:
             yield
         except sqlite3.Error as error:
-            # The name is that of the primary result code: https://sqlite.org/rescode.html.
+            # The name is that of the result code: https://sqlite.org/rescode.html.
             name = getattr(error, "sqlite_errorname", "")
             if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
                 raise StoreLockedError(
                     f"the store {self._file} is in use by another process, which has been "
                     f"writing to it for {self._patience:g} s: run this again when it is done"
                 ) from error
-            if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")) or _not_ours(error):
-                raise self._damaged(str(error)) from error
-            raise StoreError(f"the store {self._file} failed: {error}") from error
-        except OSError as error:
-            raise StoreError(f"the store {self._file} failed: {error}") from error
+            if self._is_fault(name, error):
+                raise StoreError(f"the store {self._file} failed: {error}") from error
+            # Our statements are right, so that everything else is wrong with the file.
+            raise self._damaged(str(error)) from error
+        except UnicodeDecodeError as error:  # sqlite3 decodes no message that quotes damaged bytes
+            raise self._damaged(str(error)) from error
+        except (OSError, MemoryError) as error:
+            raise StoreError(
+                f"the store {self._file} failed: {str(error) or 'no memory'}"
+            ) from error
+
+    def _is_fault(self, name: str, error: sqlite3.Error) -> bool:
+        """Whether an error is the machine's or its user's, and says nothing of the content."""
+        if not name:  # sqlite3's own
+            return isinstance(error, sqlite3.ProgrammingError | sqlite3.InterfaceError)
+        if name == "SQLITE_READONLY" and _says_read_only(self._file):
+            return False
+        return name.startswith(_FAULTS) and name not in _SHORT
 
     def _damaged(self, what: str) -> StoreDamagedError:
         return StoreDamagedError(f"the store {self._file} is damaged: {what}")
@@ -227,6 +285,15 @@ def _is_something_else(path: Path) -> bool:
         return False
 
 
-def _not_ours(error: sqlite3.Error) -> bool:
-    """The tables are not those that we made."""
-    return str(error).startswith(("no such column", "no such table"))
+def _object(extra: str) -> dict[str, Any]:
+    return cast("dict[str, Any]", parse_json(extra))
+
+
+def _says_read_only(path: Path) -> bool:
+    """Whether the header names a write version that no SQLite has, which makes it read only."""
+    try:
+        with path.open("rb") as file:
+            header = file.read(_WRITE_VERSION + 1)
+    except OSError:
+        return False
+    return len(header) > _WRITE_VERSION and header[_WRITE_VERSION] > _NEWEST_WRITER

@@ -29,7 +29,7 @@ _PORT = 8765
 Examples:
   ragloom mcp --space docs
   ragloom mcp --agent awscli --index
-  ragloom mcp --watch --http
+  ragloom mcp --http --no-watch     answer from the last index
   claude mcp add docs -- ragloom mcp --space docs""",
 )
 @click.option("--agent", metavar="ID", help="Serve the documents of this agent, and nothing else.")
@@ -45,7 +45,9 @@ Examples:
 )
 @click.option("--index", is_flag=True, help="Bring what is served up to date first.")
 @click.option(
-    "--watch", "keep", is_flag=True, help="Keep what is served up to date while files change."
+    "--watch/--no-watch",
+    default=True,
+    help="Keep what is served up to date while files change (the default), or serve it as it is.",
 )
 @click.pass_obj
 def serve(
@@ -56,13 +58,13 @@ def serve(
     http: bool,
     port: int,
     index: bool,
-    keep: bool,
+    watch: bool,
 ) -> None:
     """Serve the indexes to MCP clients, over stdio until the client closes it, or over HTTP.
 
     The tools are rag_search, list_spaces and read_source. Without --agent or --space, every space of the
-    workspace is served; lessons only where knowledge.serve in ragloom.yaml is true. A newly published
-    index answers from the next call on.
+    workspace is served; lessons only where knowledge.serve in ragloom.yaml is true. Files that change are
+    indexed while it runs, and a new index answers from the next call on.
     """
     if find_spec("mcp") is None:
         raise MissingDependencyError("mcp", "ragloom[mcp]", "the command 'ragloom mcp'")
@@ -83,12 +85,14 @@ def serve(
     from ragloom_mcp.server import LOOPBACK, listen, serve_http, serve_stdio
 
     # Its own spaces: a model is used from one thread at a time.
-    keeping = _watched(session, partial(_chosen, session, agent, space)) if keep else nullcontext()
+    watching = (
+        _watched(session, partial(_chosen, session, agent, space)) if watch else nullcontext()
+    )
     if not http:
-        with keeping:
+        with watching:
             serve_stdio(shelf)
         return
-    with listen(port) as listener, keeping:
+    with listen(port) as listener, watching:
         session.note(f"serving http://{LOOPBACK}:{listener.getsockname()[1]}/mcp")
         serve_http(shelf, listener)
 

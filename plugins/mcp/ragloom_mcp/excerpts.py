@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from dataclasses import dataclass
+from itertools import accumulate
 
 from ragloom import SourceError, Space
 
 LINES_AT_ONCE = 1000
+CHARACTERS_AT_ONCE = 100_000
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
@@ -22,6 +25,7 @@ class Excerpt:
         start_line: The first, 1-based.
         end_line: The last, inclusive; 0 for an empty file.
         lines: Number of lines of the file.
+        truncated: Whether the last line is not whole, because it alone is too long.
         changed: Whether the file has changed since it was indexed.
     """
 
@@ -30,6 +34,7 @@ class Excerpt:
     start_line: int
     end_line: int
     lines: int
+    truncated: bool
     changed: bool
 
 
@@ -52,11 +57,15 @@ def excerpt(space: Space, path: str, start_line: int = 1, end_line: int | None =
         last = min(last, end_line)
     if start_line > max(len(lines), 1):
         raise SourceError(f"{path!r} has {len(lines)} lines; there is no line {start_line}")
+    size = list(accumulate(map(len, lines[start_line - 1 : last])))
+    last = min(last, start_line - 1 + max(bisect_right(size, CHARACTERS_AT_ONCE), 1))
+    text = "".join(lines[start_line - 1 : last])
     return Excerpt(
         path=path,
-        text="".join(lines[start_line - 1 : last]),
+        text=text[:CHARACTERS_AT_ONCE],
         start_line=start_line,
         end_line=last,
         lines=len(lines),
+        truncated=len(text) > CHARACTERS_AT_ONCE,
         changed=document.content_hash != entry.content_hash,
     )

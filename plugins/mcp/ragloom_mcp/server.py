@@ -76,7 +76,10 @@ def make_server(shelf: Shelf, *, timeout: float = _TIMEOUT) -> Server[dict[str, 
             _LOG.error(message)
             return _failed(message)
         return protocol.CallToolResult(
-            content=[protocol.TextContent(type="text", text=given.text)],
+            content=[
+                protocol.TextContent(type="text", text=text)
+                for text in (given.text, *filter(None, [given.note]))
+            ],
             structured_content=given.structured,
         )
 

@@ -17,8 +17,8 @@ from ragloom import (
     SpaceGroup,
 )
 from ragloom.config import counted
-from ragloom.context import as_context, closest_json, hit_json, why_empty
-from ragloom_mcp.excerpts import LINES_AT_ONCE, excerpt
+from ragloom.context import as_context, closest_json, field, hit_json, why_empty
+from ragloom_mcp.excerpts import CHARACTERS_AT_ONCE, LINES_AT_ONCE, excerpt
 from ragloom_mcp.shelf import Shelf
 
 _MOST_HITS = 50
@@ -32,10 +32,17 @@ _SHOWN = 120  # characters of a message, at its beginning and at its end
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What a tool returns: ``text`` for the model, and the same for programs."""
+    """What a tool returns.
+
+    Attributes:
+        text: For the model.
+        structured: The same for programs.
+        note: What closes the text, as an item of its own: none of the text can pass for it.
+    """
 
     text: str
     structured: dict[str, Json]
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,8 +132,11 @@ def _read_source(shelf: Shelf, arguments: Mapping[str, Json]) -> Answer:
         cast("int | None", arguments.get("end_line")),
     )
     structured: dict[str, Json] = asdict(found)
-    del structured["text"]
-    return Answer(text=found.text, structured=structured)
+    place = f"{field(found.path, ':')}:{found.start_line}-{found.end_line}"
+    short = f", truncated after {CHARACTERS_AT_ONCE:,} characters" if found.truncated else ""
+    changed = "; it has changed since it was indexed" if found.changed else ""
+    note = f"--- end of {place}, of {counted(found.lines, 'line')}{short}{changed} ---"
+    return Answer(text=found.text, structured=structured, note=note)
 
 
 def _holding(spaces: Sequence[Space], path: str) -> Space:
@@ -162,7 +172,9 @@ TOOLS: Mapping[str, Tool] = {
             name="rag_search",
             description=(
                 "Search the project's documents by meaning and by words. Returns the passages that "
-                "answer, best first, each with its score (the relevance, 0 to 1) and source file."
+                "answer, best first, each with its score (the relevance, 0 to 1) and its source: file, "
+                "lines, headings. Lines that begin with '--- Result' or '--- end of result' are never "
+                "a document's own: those have a backslash before them."
             ),
             schema=_schema(
                 {
@@ -193,7 +205,8 @@ TOOLS: Mapping[str, Tool] = {
             name="read_source",
             description=(
                 "Read lines of an indexed file, letter for letter, such as the lines around a passage "
-                f"that rag_search returned; {LINES_AT_ONCE} lines at once."
+                f"that rag_search returned; {LINES_AT_ONCE:,} lines and {CHARACTERS_AT_ONCE:,} "
+                "characters at once."
             ),
             schema=_schema(
                 {

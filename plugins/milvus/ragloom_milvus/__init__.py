@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ragloom import Provider, Store, hookimpl
 
@@ -28,10 +28,11 @@ class MilvusOptions:
         timeout: Seconds until a server that does not answer is an error.
     """
 
-    uri: str = ""
-    token: str = ""
+    # Both may hold a password.
+    uri: str = field(default="", repr=False, metadata={"names": "output"})
+    token: str = field(default="", repr=False, metadata={"names": "nothing"})
     collection: str = "ragloom"
-    index: str = "FLAT"
+    index: str = field(default="FLAT", metadata={"names": "nothing"})
     timeout: float = 30.0
 
 
@@ -54,5 +55,6 @@ def ragloom_stores() -> Iterable[Provider[Store]]:
             options=MilvusOptions,
             requires=("pymilvus", "milvus_lite"),
             extra="ragloom[milvus]",
+            local=True,
         )
     ]

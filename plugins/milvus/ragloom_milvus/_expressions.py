@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from ragloom import Condition, Json
@@ -41,6 +42,9 @@ def _narrow(condition: Condition) -> str:
 
 
 def _narrow_path(condition: Condition) -> str:
+    if condition.operator == "under" and isinstance(condition.value, tuple):
+        each = [_narrow_path(replace(condition, value=one)) for one in condition.value]
+        return " or ".join(f"({part})" for part in each) if all(each) else ""
     if not isinstance(condition.value, str):
         return ""
     if condition.operator == "=" and (literal := _string(condition.value)):

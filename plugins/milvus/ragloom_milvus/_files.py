@@ -36,8 +36,10 @@ def check_collection(directory: Path, collection: str) -> None:
     if not folder.is_dir():
         return
     if not (folder / SCHEMA).exists():
-        # Killed between making the folder and writing the schema; rmdir takes empty ones only.
+        # Killed between making the folder and naming the schema; rmdir takes empty ones only.
         with contextlib.suppress(OSError):
+            if [path.name for path in folder.iterdir()] == [f"{SCHEMA}.tmp"]:
+                (folder / f"{SCHEMA}.tmp").unlink()
             folder.rmdir()
             return
         raise _damaged(folder / SCHEMA, "is missing")

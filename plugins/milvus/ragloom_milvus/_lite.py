@@ -20,7 +20,18 @@ from typing import TYPE_CHECKING, Final
 from ragloom import MissingDependencyError, StoreDamagedError, StoreError
 from ragloom_milvus import _lock
 from ragloom_milvus._files import check_collection
-from ragloom_milvus._rows import EXTRA, ID, TEXT, URI, VECTOR, Row, quoted
+from ragloom_milvus._rows import (
+    EXTRA,
+    ID,
+    PROPERTY,
+    TEXT,
+    URI,
+    VECTOR,
+    Row,
+    check_description,
+    format_description,
+    quoted,
+)
 
 if TYPE_CHECKING:
     from milvus_lite import Collection, CollectionSchema, MilvusLite
@@ -131,6 +142,8 @@ class LiteRows:
         if not self._engine.has_collection(self._name):
             return self._engine.create_collection(self._name, _schema(self._dimension))
         collection = self._engine.get_collection(self._name)
+        said = collection.schema.properties.get(PROPERTY, "")
+        check_description(str(said), f"the store {self._directory}")
         found = {field.name: field for field in collection.schema.fields}
         dimension = found[VECTOR].dim if VECTOR in found else None
         if dimension != self._dimension:
@@ -177,5 +190,6 @@ def _schema(dimension: int) -> CollectionSchema:
             FieldSchema(TEXT, DataType.VARCHAR),
             FieldSchema(VECTOR, DataType.FLOAT_VECTOR, dim=dimension),
             FieldSchema(EXTRA, DataType.VARCHAR),
-        ]
+        ],
+        properties={PROPERTY: format_description()},
     )

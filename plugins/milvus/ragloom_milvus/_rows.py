@@ -18,12 +18,19 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias, cast
 
 import numpy as np
 
 from ragloom import Chunk, Embeddings, Metadata, StoreDamagedError, StoreError
-from ragloom.stores import chunk_from_record, chunk_to_record, dump_json
+from ragloom.stores import (
+    check_format,
+    chunk_from_record,
+    chunk_to_record,
+    dump_json,
+    format_stamp,
+)
+from ragloom.text import parse_json
 
 ID: Final = "id"
 URI: Final = "uri"
@@ -35,6 +42,23 @@ METADATA: Final = "metadata"
 ID_BYTES: Final = 256
 VARCHAR_BYTES: Final = 65_535
 """The longest VARCHAR of a server, in bytes: https://milvus.io/docs/limitations.md."""
+
+FORMAT: Final = 1
+PROPERTY: Final = "ragloom"
+"""The property of a collection that says its format and release."""
+_STAMP: Final = re.compile(r"ragloom format ([0-9]{1,9}), release (\S+)")
+
+
+def format_description() -> str:
+    """What a collection says of itself, before anything else of it is read."""
+    return "ragloom format {format}, release {release}".format(**format_stamp(FORMAT))
+
+
+def check_description(said: str, place: object) -> None:
+    """Refuse a collection that a newer ragloom made; one that says nothing is of the first format."""
+    if found := _STAMP.match(said):
+        check_format(int(found[1]), FORMAT, place=place, release=found[2])
+
 
 Row: TypeAlias = dict[str, Any]
 
@@ -137,7 +161,7 @@ def _extra(chunk: Chunk) -> str:
 def from_row(row: Mapping[str, Any], where: str) -> Chunk:
     """The chunk of a row; :class:`StoreDamagedError` where it is not whole."""
     try:
-        record = json.loads(row[EXTRA])
+        record = _object(row[EXTRA])
         return chunk_from_record(record | {ID: row[ID], URI: row[URI], TEXT: row[TEXT]})
     except (KeyError, TypeError, ValueError) as error:
         raise StoreDamagedError(
@@ -145,10 +169,14 @@ def from_row(row: Mapping[str, Any], where: str) -> Chunk:
         ) from error
 
 
+def _object(content: str) -> dict[str, Any]:
+    return cast("dict[str, Any]", parse_json(content))
+
+
 def metadata_of(extra: str, where: str) -> Metadata:
     """The metadata in a row's ``extra``; :class:`StoreDamagedError` where it is not whole."""
     try:
-        metadata: Metadata = json.loads(extra)[METADATA]
+        metadata: Metadata = _object(extra)[METADATA]
     except (KeyError, TypeError, ValueError) as error:
         raise StoreDamagedError(
             f"{where}: a row is not a chunk ({error}): 'ragloom repair' rebuilds it"

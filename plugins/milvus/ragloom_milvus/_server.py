@@ -15,11 +15,14 @@ from ragloom_milvus._rows import (
     ID,
     ID_BYTES,
     METADATA,
+    PROPERTY,
     TEXT,
     URI,
     VARCHAR_BYTES,
     VECTOR,
     Row,
+    check_description,
+    format_description,
     quoted,
 )
 
@@ -178,6 +181,8 @@ class ServerRows:
                 if not self._client.has_collection(self._name, timeout=self._timeout):
                     raise
         description = self._client.describe_collection(self._name, timeout=self._timeout)
+        where = f"the collection {self._name} on {self._uri}"
+        check_description(str(dict(description.get("properties") or {}).get(PROPERTY, "")), where)
         fields = {field["name"]: field for field in description["fields"]}
         missing = {ID, URI, TEXT, VECTOR, EXTRA, METADATA} - fields.keys()
         if missing:
@@ -216,6 +221,7 @@ class ServerRows:
             schema=schema,
             index_params=self._index_params(),
             consistency_level="Strong",
+            properties={PROPERTY: format_description()},
             timeout=self._timeout,
         )
 

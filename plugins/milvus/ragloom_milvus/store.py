@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from ragloom import Chunk, Condition, ConfigError, Embeddings, StoreError
 from ragloom.stores import check_records, matches, search_exactly
+from ragloom.text import hide_passwords
 from ragloom_milvus import _lock
 from ragloom_milvus._expressions import narrowing
 from ragloom_milvus._rows import (
@@ -42,7 +43,7 @@ class _Collections(Generic[R]):
     _with_metadata = False
 
     def __init__(self, uri: str, collection: str) -> None:
-        self.fingerprint = f"milvus:{uri}:{collection}"
+        self.fingerprint = f"milvus:{hide_passwords(uri)}:{collection}"
         self._uri = uri
         self._prefix = collection
         self._dimension = 0

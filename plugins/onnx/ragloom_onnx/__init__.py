@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from ragloom import Embedder, Provider, Reranker, hookimpl
@@ -27,10 +27,10 @@ class OnnxOptions:
         batch_tokens: Tokens of a run, padding included, for models that read several texts in one.
     """
 
-    model: str = "all-MiniLM-L6-v2"
+    model: str = field(default="all-MiniLM-L6-v2", metadata={"names": "model"})
     pooling: Literal["auto", "mean", "cls"] = "auto"
-    query_prefix: str = "auto"
-    passage_prefix: str = "auto"
+    query_prefix: str = field(default="auto", metadata={"names": "nothing"})
+    passage_prefix: str = field(default="auto", metadata={"names": "nothing"})
     max_tokens: int = 0
     threads: int = 0
     batch_tokens: int = 512
@@ -55,7 +55,7 @@ class OnnxRerankerOptions:
         threads: Runs at once, each on one core; 0 is one for every core.
     """
 
-    model: str
+    model: str = field(metadata={"names": "model"})
     max_tokens: int = 0
     threads: int = 0
 
@@ -82,6 +82,7 @@ def ragloom_embedders() -> Iterable[Provider[Embedder]]:
             options=OnnxOptions,
             requires=("onnxruntime", "tokenizers"),
             extra="ragloom[onnx]",
+            local=True,
         )
     ]
 
@@ -103,5 +104,6 @@ def ragloom_rerankers() -> Iterable[Provider[Reranker]]:
             options=OnnxRerankerOptions,
             requires=("onnxruntime", "tokenizers"),
             extra="ragloom[onnx]",
+            local=True,
         )
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
@@ -84,6 +85,8 @@ class Graph:
 
 
 def _open(files: ModelFiles, part: str) -> InferenceSession:
+    # From 1.29 on, ONNX Runtime sends telemetry to its makers on Linux, too, from its import on.
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     try:
         import onnxruntime
     except ImportError as error:

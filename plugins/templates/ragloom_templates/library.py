@@ -11,21 +11,22 @@ from dataclasses import asdict, replace
 from hashlib import blake2b
 from importlib.resources import files
 from pathlib import Path, PurePosixPath
-from typing import Self, Unpack, cast
+from typing import Any, Self, Unpack, cast
 
 from ragloom import (
     Condition,
     FailedFile,
     IndexReport,
     NotIndexedError,
+    Permission,
     Progress,
     Query,
     RagloomError,
     SourceError,
     Workspace,
 )
-from ragloom.stores import quarantine, replace_file
-from ragloom.text import decode, parse_json
+from ragloom.stores import check_format, format_stamp, quarantine, replace_file
+from ragloom.text import decode, parse_json, redact
 from ragloom_templates.matching import Index
 from ragloom_templates.parsing import parse
 from ragloom_templates.settings import FALLBACK, TemplateSettings
@@ -33,6 +34,7 @@ from ragloom_templates.space import identify, template_space
 from ragloom_templates.types import Filters, Template, TemplateMatch
 
 FALLBACK_SCORE = 0.5
+_FORMAT = 1
 _CHANGES = "changes.json"
 _log = logging.getLogger("ragloom")
 
@@ -65,6 +67,9 @@ class TemplateLibrary:
     ) -> None:
         self.workspace = workspace or Workspace.open()
         self.settings = settings or self.workspace.section("templates", TemplateSettings)
+        if dirs is None and settings is None:
+            found = self.workspace.files_outside("templates.dirs", self.settings.dirs)
+            self.workspace.require(found)
         self.dirs = tuple(self._relative(folder) for folder in dirs or self.settings.dirs)
         self.skipped: Sequence[FailedFile] = ()
         """The files that the last run could not read, and why."""
@@ -298,17 +303,24 @@ class TemplateLibrary:
         """Take over what earlier calls added and removed."""
         file = self.space.directory / _CHANGES
         try:
-            kept = cast("dict[str, list[str]]", parse_json(file.read_bytes()))
-            added, removed = map(str, kept["added"]), set(map(str, kept["left_out"]))
+            kept = cast("dict[str, Any]", parse_json(file.read_bytes()))
+            check_format(kept.get("format", 1), _FORMAT, place=file, release=kept.get("release"))
+            added, removed = [*map(str, kept["added"])], set(map(str, kept["left_out"]))
         except FileNotFoundError:
             return
-        except (ValueError, TypeError, KeyError) as error:
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
             moved = quarantine(file)
             message = "%s is damaged (%s): moved to %s; add and remove again"
             _log.warning(message, file, error, moved)
             return
+        self.workspace.require(self._outside(added))
         self._added.extend(added)
         self._removed |= removed
+
+    def _outside(self, added: Sequence[str]) -> Sequence[Permission]:
+        """What a file of changes asks for: templates that were added from outside the workspace."""
+        place = f"{self.space.directory / _CHANGES}:1"
+        return self.workspace.files_outside("templates.added", added, place=place)
 
     @contextmanager
     def _changing(self) -> Iterator[None]:
@@ -323,8 +335,9 @@ class TemplateLibrary:
             raise
         path = self.space.directory / _CHANGES
         path.parent.mkdir(parents=True, exist_ok=True)
-        kept = {"added": self._added, "left_out": sorted(self._removed)}
+        kept = {**format_stamp(_FORMAT), "added": self._added, "left_out": sorted(self._removed)}
         replace_file(path, json.dumps(kept))
+        self.workspace.vouch(self._outside(self._added))
 
     # Last in the class: below it, `list` would be this method in every annotation.
     def list(self, **filters: Unpack[Filters]) -> list[Template]:
@@ -345,7 +358,7 @@ def _template(template_id: str, path: Path) -> Template:
         OSError: The file cannot be read.
         SourceError: It is no template.
     """
-    text = decode(path.read_bytes()).text
+    text = redact(decode(path.read_bytes()).text)
     parsed = parse(text, PurePosixPath(path.as_posix()))
     metadata = parsed.metadata
     keywords = metadata["keywords"]

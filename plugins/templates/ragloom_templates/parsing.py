@@ -14,6 +14,7 @@ from ragloom_templates.types import COMPLEXITY, DOMAIN, METHODOLOGY
 SKILL_FILE = "SKILL.md"
 PATTERN_FILE = "system.md"
 _ENDING = ".md"
+_LONGEST = 1_000_000
 _KIND_ENDINGS = (".prompt", ".agent", ".instructions", ".chatmode")
 _DEFAULTS = {"domain": DOMAIN, "complexity": COMPLEXITY, "methodology": METHODOLOGY}
 _BLANK_LINE = re.compile(r"(?:\r\n|\n|\r)[ \t]*(?:\r\n|\n|\r)")
@@ -46,6 +47,10 @@ def parse(text: str, path: PurePosixPath) -> Parsed:
     Raises:
         SourceError: The front matter cannot be read, or there is nothing below it.
     """
+    if len(text) > _LONGEST:
+        raise SourceError(
+            f"{len(text):,} characters are more than {_LONGEST:,}, the maximum of a template"
+        )
     front_matter = split_front_matter(text, strict=True)
     given = {} if front_matter is None else front_matter.fields
     start = 0 if front_matter is None else front_matter.length

@@ -23,8 +23,8 @@ class TemplateSettings:
         weights: How often each field stands in the head.
     """
 
-    dirs: tuple[str, ...] = DEFAULT_DIRS
-    fallback: str = FALLBACK
+    dirs: tuple[str, ...] = field(default=DEFAULT_DIRS, metadata={"names": "files"})
+    fallback: str = field(default=FALLBACK, metadata={"names": "nothing"})
     top_k: int = 3
     threshold: float = 0.65
     weights: HeadOptions = field(default_factory=HeadOptions)

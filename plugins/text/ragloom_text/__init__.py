@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from importlib import import_module
 
 from ragloom import Chunker, Loader, NoOptions, Provider, hookimpl
@@ -43,7 +43,7 @@ class TokenOptions:
 
     size: int = 500
     overlap: int = 50
-    counter: str = "auto"
+    counter: str = field(default="auto", metadata={"names": "nothing"})
     fit: bool = False
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from typing import TYPE_CHECKING
 from warnings import catch_warnings, simplefilter
 
@@ -15,6 +16,13 @@ if TYPE_CHECKING:
 # It logs bytes that it replaces, and so do we, with the file's name.
 logging.getLogger("bs4").addHandler(logging.NullHandler())
 
+_MOST_COLUMNS = 50  # that a cell spans: each becomes a cell of Markdown
+_MOST_GROWTH = (
+    10  # times the characters of the page: nested lists and quotes repeat their indentation
+)
+_FREE_GROWTH = 10_000
+_BLANKS = re.compile(r"([ \t\r\n\f])[ \t\r\n\f]{200,}")  # quadratic to markdownify
+
 _NOT_TEXT = ("head", "script", "style", "template", "noscript", "svg", "iframe", "nav")
 
 
@@ -22,12 +30,13 @@ class HtmlLoader:
     """Reads HTML. Spans, lines and bytes point into the Markdown made of it."""
 
     suffixes = frozenset({".htm", ".html", ".xhtml"})
+    isolated = True
 
     @property
     def fingerprint(self) -> str:
         """Changes with the libraries and this code's rules."""
         libraries = ("beautifulsoup4", "lxml", "markdownify")
-        return " ".join(["html-1", *(f"{name}={version_of(name)}" for name in libraries)])
+        return " ".join(["html-2", *(f"{name}={version_of(name)}" for name in libraries)])
 
     def load(self, source: Source, content: bytes) -> Document:
         """As in :class:`ragloom.Loader`: the page as Markdown, its title and description as metadata.
@@ -47,19 +56,35 @@ class HtmlLoader:
             encoding = read.original_encoding
             warnings = (f"damaged {encoding}: some bytes were replaced by U+FFFD",)
         try:
+            markup = _BLANKS.sub(r"\1", read.unicode_markup)
             with catch_warnings():  # its warnings are advice to programmers and name no file
                 simplefilter("ignore", UserWarning)
-                soup = BeautifulSoup(read.unicode_markup, "lxml")
+                soup = BeautifulSoup(markup, "lxml")
             metadata = _metadata(soup)
             for tag in soup.find_all(_NOT_TEXT):
                 tag.decompose()
+            _narrow(soup)
             converter = MarkdownConverter(
                 heading_style="ATX", bullets="-", escape_asterisks=False, escape_underscores=False
             )
             text = str(converter.convert_soup(soup)).strip()
         except RecursionError as error:
             raise SourceError("the HTML is nested too deeply") from error
+        most = _MOST_GROWTH * len(markup) + _FREE_GROWTH
+        if len(text) > most:
+            text = text[:most]
+            warnings += (f"read up to {_MOST_GROWTH} times its length: it repeats itself",)
         return extracted(source, content, text, metadata=metadata, warnings=warnings)
+
+
+def _narrow(soup: BeautifulSoup) -> None:
+    """Let no cell be wider than a page's table is, and drop the data of images."""
+    for cell in soup.find_all(["td", "th"], colspan=True):
+        columns = str(cell["colspan"])
+        if not columns.isdecimal() or int(columns[:9]) > _MOST_COLUMNS:
+            del cell["colspan"]
+    for image in soup.find_all("img", src=re.compile(r"(?i)\s*data:")):
+        del image["src"]
 
 
 def _metadata(soup: BeautifulSoup) -> dict[str, Json]:

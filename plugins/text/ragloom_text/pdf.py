@@ -30,11 +30,14 @@ _BROKEN = (
     zlib.error,
 )
 
+_MEDIA_TYPE = "application/pdf"
+
 
 class PdfLoader:
     """Reads PDF. Spans, lines and bytes point into the text taken from it."""
 
     suffixes = frozenset({".pdf"})
+    isolated = True
 
     @property
     def fingerprint(self) -> str:
@@ -44,7 +47,7 @@ class PdfLoader:
     def load(self, source: Source, content: bytes) -> Document:
         """As in :class:`ragloom.Loader`; a blank line stands between pages."""
         from pypdf import PdfReader
-        from pypdf.errors import DependencyError, PyPdfError
+        from pypdf.errors import DependencyError, LimitReachedError, PyPdfError
 
         try:
             with _Remarks() as remarks:
@@ -56,17 +59,24 @@ class PdfLoader:
         except DependencyError as error:
             needed_for = "an encrypted PDF"
             raise MissingDependencyError("cryptography", "pypdf[crypto]", needed_for) from error
+        except LimitReachedError as error:
+            why = f"skipped: it unpacks to more than is safe to read ({_said(error)})"
+            return extracted(
+                source, content, "", metadata={}, warnings=(why,), media_type=_MEDIA_TYPE
+            )
         except (PyPdfError, *_BROKEN) as error:
-            why = " ".join(str(error).split()) or type(error).__name__
-            raise SourceError(f"damaged PDF: {why}") from error
+            raise SourceError(f"damaged PDF: {_said(error)}") from error
         # Glyphs without a meaning come out as lone surrogates or NUL.
         text = "\n\n".join(page.strip() for page in pages if page.strip())
         text = text.encode("utf-8", "ignore").decode().replace("\0", "")
         warnings = remarks.warnings if text else ("no text in the PDF; is it a scan?",)
-        media_type = "application/pdf"
         return extracted(
-            source, content, text, metadata=metadata, warnings=warnings, media_type=media_type
+            source, content, text, metadata=metadata, warnings=warnings, media_type=_MEDIA_TYPE
         )
+
+
+def _said(error: Exception) -> str:
+    return " ".join(str(error).split()).rstrip(".") or type(error).__name__
 
 
 class _Remarks(logging.Handler):

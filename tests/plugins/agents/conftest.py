@@ -51,7 +51,9 @@ def host(make_plugin: MakePlugin, embedder: HashingEmbedder) -> PluginHost:
     import ragloom_markdown
     import ragloom_text
 
-    counting = Provider(name="onnx", summary="for tests", create=lambda _options: embedder)
+    counting = Provider(
+        name="onnx", summary="for tests", create=lambda _options: embedder, local=True
+    )
     return PluginHost(
         {
             "agents": ragloom_agents,

@@ -80,9 +80,8 @@ def test_the_score_that_is_shown_is_the_relevance(run):
     hits = json.loads(run("search", "observer", "what is a trace?", "--json").stdout)["hits"]
     text = run("search", "observer", "what is a trace?").stdout
 
-    assert text.startswith(
-        f"--- Result 1 (score: {hits[0]['relevance']:.3f}, source: {hits[0]['path']}) ---\n"
-    )
+    place = f"{hits[0]['path']}:{hits[0]['start_line']}"
+    assert text.startswith(f"--- Result 1 (score: {hits[0]['relevance']:.3f}, source: {place}")
 
 
 def test_nothing_relevant_is_no_failure(run):
@@ -144,6 +143,7 @@ def test_prompt_prints_what_would_be_sent(run):
     assert "rag_search" in run("prompt", "observer").stdout
 
 
+@pytest.mark.usefixtures("trusted")
 def test_prompt_names_what_does_not_fit(run, examples, tmp_path):
     (tmp_path / "agents.yaml").write_text(
         f"agents: [{{id: a, docs: {{budget: 900, base_dir: {json.dumps(str(examples))}, "

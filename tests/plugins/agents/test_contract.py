@@ -14,8 +14,6 @@ class TestPlugin(PluginContract):
 
 
 class TestFormatter(FormatterContract):
-    deviations = HOST.providers("formatters")["results"].deviations
-
     @pytest.fixture
     def formatter(self):
         return HOST.formatter("results")

@@ -304,6 +304,7 @@ def test_all_agents_share_one_model(write, open_agents):
     assert spaces.space("notes").embedder is spaces.space("notes-old").embedder
 
 
+@pytest.mark.usefixtures("trusted")
 @pytest.mark.parametrize("store", ["sqlite", "file"])
 def test_a_url_is_no_path(store, write, open_agents, project):
     path = write("agents.yaml", f'rag: {{store: {store}, path: "https://u:secret@h/x"}}\n{REST}')
@@ -364,6 +365,7 @@ def test_the_home_of_somebody_unknown_is_no_path(key, write, open_agents, projec
     assert sorted(entry.name for entry in project.iterdir()) == STARTED
 
 
+@pytest.mark.usefixtures("trusted")
 def test_a_document_is_no_database(write, open_agents, project):
     write("agents.yaml", f"rag: {{store: sqlite}}\n{REST}")
     document = write("docs/a.md", "alpha " * 100)

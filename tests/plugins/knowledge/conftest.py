@@ -31,8 +31,8 @@ def _binaries() -> Path | None:
 
 
 @pytest.fixture(scope="session")
-def postgres_server() -> Iterator[str]:
-    """The address of an empty PostgreSQL server."""
+def postgres_server(planted: str) -> Iterator[str]:
+    """The address of an empty PostgreSQL server, which asks for no password but is given one."""
     pytest.importorskip("pg8000")
     folder = _binaries()
     if folder is None:
@@ -73,7 +73,7 @@ def postgres_server() -> Iterator[str]:
         return port
 
     try:
-        yield f"postgresql://ragloom@127.0.0.1:{start()}"
+        yield f"postgresql://ragloom:{planted}@127.0.0.1:{start()}"
     finally:
         subprocess.run([*control, "-m", "immediate", "stop"], check=False, cwd=place, **user)
         shutil.rmtree(place, ignore_errors=True)

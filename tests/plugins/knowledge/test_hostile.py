@@ -10,6 +10,7 @@ from click.testing import CliRunner
 
 from ragloom.cli import Session
 from ragloom.cli import cli as program
+from ragloom_knowledge import Task
 
 FAILURE = {
     "project": "one",
@@ -120,3 +121,58 @@ def test_no_lesson_steers_the_terminal(run, monkeypatch):
             nasty,
         ):
             assert "memory" in done.stdout, (command, done.stdout, done.stderr)
+
+
+SECRETS = {
+    "PEM": "-----BEGIN RSA PRIVATE KEY-----\n"
+    + "\n".join(["Mq7" * 21] * 4)
+    + "\n-----END RSA PRIVATE KEY-----",
+    "GitHub": "ghp" + "_" + "aBcDeFgHiJkLmNoPqRsTuVwXyZaBcDeFgHiJ",
+    "URL": "postgresql://shop:pw" + "77@db/orders",
+    "Stripe": "sk" + "_live_" + "Ab1Cd2Ef3Gh4Ij5Kl6Mn7Op8",
+}
+HIDDEN = {"PEM": "Mq7Mq7", "GitHub": "aBcDeFgH", "URL": "pw77", "Stripe": "Ab1Cd2Ef3"}
+
+
+@pytest.mark.parametrize("name", SECRETS)
+def test_a_secret_in_a_lesson_is_removed_and_the_caller_told(knowledge, name, tmp_path):
+    secret, hidden = SECRETS[name], HIDDEN[name]
+    failure = knowledge.capture_failure_solution(
+        "shop",
+        "tester",
+        f"The deployment stops as the key is refused: {secret} is what it used",
+        error_message="denied",
+        solution_steps=f"Rotate the key, and put {secret} into the vault",
+    )
+    assert failure.redacted == ("failure_description", "solution_steps")
+    rejection = knowledge.capture_gate_rejection(
+        "shop",
+        "writer",
+        "design",
+        human_feedback=f"It shows {secret}",
+        revision_approach="Leave it out",
+    )
+    assert rejection.redacted == ("human_feedback",)
+    approval = knowledge.capture_gate_approval(
+        "shop", "writer", "plan", approved_approach=f"Deploy with {secret} in steps"
+    )
+    assert approval.redacted == ("approved_approach",)
+    knowledge.process_checkpoint("shop", "manual")
+    task = Task(description="refused key of the deployment")
+    shown = repr(knowledge.lessons()) + knowledge.build_context_for_task(task)
+    assert hidden not in shown
+    assert "The deployment stops as the key is refused" in shown
+    assert "***" in shown
+    written = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    assert hidden.encode() not in written
+    plain = knowledge.capture_gate_approval("shop", "writer", "plan", approved_approach="In steps")
+    assert plain.redacted == ()
+
+
+def test_capture_warns_of_a_secret_and_names_the_field(run):
+    lesson = {**LESSON, "solution_steps": f"Use {SECRETS['GitHub']} once more"}
+    result = run("capture", "--json", given=json.dumps(lesson).encode())
+    assert json.loads(result.stdout)["redacted"] == ["solution_steps"]
+    assert "secrets were removed from solution_steps" in result.stderr
+    assert HIDDEN["GitHub"] not in result.stdout + result.stderr
+    assert HIDDEN["GitHub"] not in run("list", "--json").stdout

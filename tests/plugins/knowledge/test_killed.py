@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from ragloom_knowledge.files import write_atomically
+
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are started by fork")
@@ -32,3 +34,15 @@ def test_killed_between_any_two_writes(tmp_path, store, step):
     for run in runs:
         assert 3 == len(run["rows"])
         assert run["rows"] == run["indexed"]
+
+
+def test_the_file_of_a_lesson_is_on_the_disk_before_it_has_its_name(tmp_path, monkeypatch):
+    """Or a loss of power would leave a lesson that the table takes to be in the index, and no text."""
+    path, synced = tmp_path / "lesson.md", []
+    monkeypatch.setattr(
+        os, "fsync", lambda handle: synced.append((path.exists(), os.fstat(handle).st_size))
+    )
+
+    write_atomically(path, "Lock less.")
+
+    assert synced == [(False, 10)]

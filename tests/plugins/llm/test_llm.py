@@ -97,7 +97,10 @@ def test_a_fragment_is_what_the_index_says(space, indexed):
 
     assert done.exit_code == 0, done.output
     assert done.output.startswith("PROMPT WAS: --- Result 1 (score: ")
-    assert "source: docs/s3.md) ---\n# Buckets\n\nCopy a bucket with aws s3 cp." in done.output
+    assert (
+        "source: docs/s3.md:1-3 | Buckets) ---\n# Buckets\n\nCopy a bucket with aws s3 cp."
+        in done.output
+    )
     assert done.output.rstrip().endswith("Answer me.")
 
 

@@ -13,7 +13,14 @@ import numpy as np
 import pytest
 
 import ragloom_local
-from ragloom import ConfigError, PluginHost, StoreDamagedError, StoreError, StoreLockedError
+from ragloom import (
+    ConfigError,
+    PluginHost,
+    StoreDamagedError,
+    StoreError,
+    StoreLockedError,
+    __version__,
+)
 from ragloom.types import Chunk, Lines, Span
 from ragloom_local import FileOptions, SqliteOptions, ragloom_stores
 from ragloom_local.file import FileStore, folder_name
@@ -63,9 +70,9 @@ def test_files_can_be_read_by_people(tmp_path):
     lines = (folder / "chunks-000001.jsonl").read_text(encoding="utf-8").splitlines()
     assert ["a", "b"] == [json.loads(line)["id"] for line in lines]
     assert [[1, 1], [1, 1]] == np.load(folder / "vectors-000001.npy").tolist()
-    assert {"generation": 1, "dimension": 2, "chunks": 2} == json.loads(
-        (folder / "CURRENT").read_text()
-    )
+    current = json.loads((folder / "CURRENT").read_text())
+    assert __version__ == current.pop("release")
+    assert {"format": 1, "generation": 1, "dimension": 2, "chunks": 2} == current
 
 
 def test_a_generation_replaces_the_last_and_an_unchanged_one_is_not_written(tmp_path):
@@ -95,7 +102,11 @@ def test_killed_in_the_very_first_generation_it_is_empty(tmp_path):
     assert ids(FileStore(), tmp_path) == []
 
 
-@pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"{}\n", b"[1]\n", None])
+DEEP = b"[" * 100_000
+INFINITE = b'{"generation": Infinity, "id": "a", "uri": "", "text": "", "span": [1e999, 2]}'
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"{}\n", b"[1]\n", DEEP, INFINITE, None])
 @pytest.mark.parametrize("name", ["CURRENT", "chunks-000002.jsonl", "vectors-000002.npy"])
 def test_damaged_files_are_called_damaged_and_left_alone(tmp_path, name, content):
     write(FileStore(), tmp_path, "a")
@@ -195,6 +206,17 @@ def test_a_database_with_garbled_pages_is_damaged(tmp_path):
         ids(SqliteStore(), tmp_path)
 
 
+@pytest.mark.parametrize("extra", [DEEP, INFINITE, b"3", b"{}", b"9" * 5000])
+def test_a_row_that_is_no_chunk_is_damage(tmp_path, extra):
+    write(SqliteStore(), tmp_path, "a")
+    connection = sqlite3.connect(tmp_path / "store.sqlite3")
+    connection.execute("UPDATE chunks SET extra = ?", (extra.decode(),))
+    connection.commit()
+    connection.close()
+    with pytest.raises(StoreDamagedError, match="a row cannot be read"):
+        ids(SqliteStore(), tmp_path)
+
+
 def test_somebody_elses_database_is_damaged_rather_than_written(tmp_path):
     connection = sqlite3.connect(tmp_path / "store.sqlite3")
     connection.execute("CREATE TABLE chunks (x)")
@@ -254,3 +276,23 @@ def test_what_was_closed_is_there_after_a_hard_exit(tmp_path, name):
 
 def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_disk_that_fails_is_no_damage(tmp_path):
+    """SQLite calls what the system calls EIO, a fault of the device, SQLITE_IOERR_CORRUPTFS."""
+    write(SqliteStore(), tmp_path, "a")
+    store = SqliteStore()
+    store.open(space="docs", dimension=2, directory=tmp_path)
+
+    class Failing:
+        def execute(self, *_: object) -> None:
+            error = sqlite3.OperationalError("disk I/O error")
+            error.sqlite_errorname = "SQLITE_IOERR_CORRUPTFS"
+            raise error
+
+    kept, store._connection = store._connection, Failing()
+    with pytest.raises(StoreError, match="failed: disk I/O error") as caught:
+        store.count()
+    assert not isinstance(caught.value, StoreDamagedError)
+    store._connection = kept
+    store.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 pytest.importorskip("yaml")
 
 from ragloom import Document, Source
+from ragloom.text import FrontMatterError, split_front_matter
 from ragloom_markdown.loader import MarkdownLoader
 
 CASES = [
@@ -142,3 +144,25 @@ def test_blank_lines_before_what_is_no_yaml_take_no_time(blank: str) -> None:
     # A pattern that takes twice as long for each line would not end.
     document = load(f"---\n{blank * 200}(a:(\nb: c: [\n---\nhello\n")
     assert document.text.rstrip().endswith("hello")
+
+
+BOMBS = {
+    "long": "".join(f"k{number}: value\n" for number in range(100_000)),
+    "values": "".join(f"k{number}: [a, b, c, d, e, f]\n" for number in range(15_000)),
+    "merged": "a: &a {x: 1}\n" + "".join(f"k{number}: {{<<: *a}}\n" for number in range(20_000)),
+    "aliases": "a: &a [x, x]\n"
+    + "".join(f"k{number}: &k{number} [{', '.join(['*a'] * 400)}]\n" for number in range(100)),
+    "deep": "a: " + "[" * 150_000 + "\n",
+}
+
+
+@pytest.mark.parametrize("kind", BOMBS)
+def test_a_bomb_is_a_warning_and_the_text_is_kept(kind: str) -> None:
+    started = time.perf_counter()
+    found = split_front_matter(f"---\n{BOMBS[kind]}---\nText.\n")
+    assert time.perf_counter() - started < 20
+    assert found is not None
+    (warning,) = found.warnings
+    assert warning.endswith("only its simple lines were read")
+    with pytest.raises(FrontMatterError):
+        split_front_matter(f"---\n{BOMBS[kind]}---\nText.\n", strict=True)

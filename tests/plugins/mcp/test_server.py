@@ -23,7 +23,9 @@ from ragloom_mcp.server import listen, make_server
 from ragloom_mcp.shelf import space_shelf, workspace_shelf
 from ragloom_mcp.tools import TOOLS
 
-FOUND = re.compile(r"--- Result 1 \(score: (0\.\d{3}|1\.000), source: docs/s3\.md\) ---\n")
+FOUND = re.compile(
+    r"--- Result 1 \(score: (0\.\d{3}|1\.000), source: docs/s3\.md:1-\d(?: \| Buckets)?\) ---\n"
+)
 
 
 def parameters(project: Path, *arguments: str) -> StdioServerParameters:
@@ -107,7 +109,11 @@ def test_without_a_space_all_are_asked(workspace):
             places |= {(hit["space"], hit["path"]) for hit in found["hits"]}
         assert places == {("docs", "docs/s3.md"), ("runbooks", "ops/restart.md")}
         read = await client.call_tool("read_source", {"path": "ops/restart.md"})
-        assert read.content[0].text.startswith("# Restart\n")
+        text, end = (item.text for item in read.content)
+        assert text.startswith("# Restart\n")
+        lines = read.structured_content["lines"]
+        assert end == f"--- end of ops/restart.md:1-{lines}, of {lines} lines ---"
+        assert read.structured_content["text"] == text
 
     talk(make_server(workspace_shelf(workspace)), conversation)
 
@@ -343,10 +349,20 @@ def test_a_real_server_sees_what_another_process_indexes(workspace, project):
             await client.call_tool("nothing", {})
         assert caught.value.code == -32602
 
-    talk(parameters(project, "--space", "docs"), conversation)
+    talk(parameters(project, "--space", "docs", "--no-watch"), conversation)
 
 
-def test_a_server_that_watches_answers_from_what_was_written_since(project):
+def test_without_watching_a_server_answers_from_the_last_index(workspace, project):
+    async def conversation(client):
+        (project / "docs" / "new.md").write_text("# Zebras\n\nZebras graze.\n", "utf-8")
+        await anyio.sleep(2.5)  # two looks of a server that watches
+        listed = await client.call_tool("list_spaces", {})
+        assert [1, 1] == [row["generation"] for row in listed.structured_content["spaces"]]
+
+    talk(parameters(project, "--no-watch"), conversation)
+
+
+def test_a_server_answers_from_what_was_written_since_it_started(project):
     query = {"query": "who may approve a deployment on a friday?", "space": "docs"}
 
     async def answered(client):
@@ -364,7 +380,7 @@ def test_a_server_that_watches_answers_from_what_was_written_since(project):
         )
         await answered(client)
 
-    talk(parameters(project, "--watch"), conversation)
+    talk(parameters(project), conversation)
 
 
 def test_a_space_that_cannot_be_indexed_keeps_no_other_from_being_served(project):

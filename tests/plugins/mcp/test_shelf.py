@@ -10,7 +10,7 @@ from ragloom import ConfigError, NotIndexedError, SourceError, Workspace
 
 pytest.importorskip("mcp")
 
-from ragloom_mcp.excerpts import LINES_AT_ONCE, excerpt
+from ragloom_mcp.excerpts import CHARACTERS_AT_ONCE, LINES_AT_ONCE, excerpt
 from ragloom_mcp.shelf import agent_shelf, space_shelf, workspace_shelf
 
 FAILURE = "The migration of the orders table times out"
@@ -179,6 +179,22 @@ def test_no_more_than_so_many_lines_at_once(project, plugins):
     assert (rest.start_line, rest.end_line) == (LINES_AT_ONCE + 1, LINES_AT_ONCE + 5)
 
 
+def test_long_lines_are_read_a_few_at_once_and_one_that_is_too_long_is_truncated(project, plugins):
+    line, long = "Words. " * 5000, "word " * 30_000
+    (project / "docs" / "long.md").write_text(f"{line}\n" * 5 + f"{long}\n{line}\n", "utf-8")
+    space = Workspace.open(project, host=plugins).space("docs")
+    space.index()
+
+    first = excerpt(space, "docs/long.md")
+    assert (first.end_line, first.truncated, first.text) == (2, False, f"{line}\n" * 2)
+    long_line = excerpt(space, "docs/long.md", 6, 7)
+    assert (long_line.end_line, long_line.truncated, long_line.text) == (
+        6,
+        True,
+        long[:CHARACTERS_AT_ONCE],
+    )
+
+
 @pytest.mark.parametrize(
     "path",
     ["ops/restart.md", "ragloom.yaml", "../secret.md", "/etc/passwd", "docs/../ragloom.yaml", ""],
@@ -231,3 +247,14 @@ def test_a_file_that_is_gone(workspace, project):
     (project / "docs" / "s3.md").unlink()
     with pytest.raises(SourceError, match="cannot be read: No such file"):
         excerpt(workspace.space("docs"), "docs/s3.md")
+
+
+def test_lines_are_shown_without_secrets(project, plugins):
+    token = "glpat" + "-" + "aB3dEfGhIjKlMnOpQrSt"
+    text = f"# A\n\nThe mirror pulls with {token} at night.\n"
+    (project / "docs" / "a.md").write_text(text, "utf-8")
+    space = Workspace.open(project, host=plugins).space("docs")
+    space.index()
+    shown = excerpt(space, "docs/a.md")
+    assert token not in shown.text
+    assert (len(shown.text), shown.lines, shown.changed) == (len(text), 3, False)

@@ -273,11 +273,14 @@ def test_killed_while_writing_it_opens_and_every_row_is_whole(tmp_path, delay):
     store.close()
 
 
-def test_killed_between_making_the_folder_and_the_schema_it_opens(tmp_path):
+@pytest.mark.parametrize("left", [None, b"", b'{"fields": ['])
+def test_killed_between_making_the_folder_and_the_schema_it_opens(tmp_path, left):
     fill(tmp_path, 0)
     folder = collection(tmp_path)
     shutil.rmtree(folder)
     folder.mkdir()
+    if left is not None:  # the engine was writing it
+        (folder / "schema.json.tmp").write_bytes(left)
     assert ids(tmp_path) == []
 
 
@@ -417,3 +420,21 @@ def test_no_threads_stay_after_closing(tmp_path):
     before = set(threading.enumerate())  # some of which may end meanwhile
     fill(tmp_path, 10)
     assert set() == set(threading.enumerate()) - before
+
+
+def test_a_collection_of_a_newer_format_is_named_and_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as newer:
+        said = "ragloom format 2, release 9.1"
+        newer.setattr("ragloom_milvus._lite.format_description", lambda: said)
+        fill(tmp_path, 3)
+    with pytest.raises(
+        StoreError, match=r"newer ragloom wrote it \(release 9\.1, format 2"
+    ) as caught:
+        opened(tmp_path)
+    assert not isinstance(caught.value, StoreDamagedError)
+    monkeypatch.setattr("ragloom_milvus._rows.FORMAT", 2)
+    store = opened(tmp_path)
+    assert 3 == store.count()
+    store.close()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import shutil
 import subprocess
 import sys
@@ -18,6 +20,7 @@ from ragloom_onnx.embedder import OnnxEmbedder
 from ragloom_onnx.prefixes import known_prefixes
 
 TINY = Path(__file__).parents[2] / "data" / "onnx" / "tiny"
+RUNS_IN_CI = re.compile("^(CI|TF_BUILD|GITHUB_|GITLAB_|ORT_)|BUILD|JENKINS|TRAVIS|TEAMCITY")
 BUNDLED = Path(ragloom_onnx.__file__).parent / "model"
 
 
@@ -285,3 +288,17 @@ def test_a_folder_without_any_tokenizer_is_named(tiny):
     (tiny / "tokenizer.json").unlink()
     with pytest.raises(ModelError, match=r"has no tokenizer\.json, nor another vocabulary"):
         make(tiny).embed_query("red")
+
+
+def test_the_model_writes_no_file_for_its_runtimes_makers_and_contacts_none(tmp_path):
+    """ONNX Runtime keeps a device's id and what it is about to send in the home folder, except in CI."""
+    home = tmp_path / "home"
+    home.mkdir()
+    plain = {key: value for key, value in os.environ.items() if not RUNS_IN_CI.search(key)}
+    code = (
+        "from ragloom_onnx import OnnxOptions\n"
+        "from ragloom_onnx.embedder import OnnxEmbedder\n"
+        "OnnxEmbedder(OnnxOptions()).embed_query('how do I log errors?')\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, env={**plain, "HOME": str(home)})
+    assert [] == [path for path in home.rglob("*") if path.is_file()]

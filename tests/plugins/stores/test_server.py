@@ -167,3 +167,23 @@ def test_a_search_sees_what_was_just_written_and_not_what_was_deleted(store, mak
         assert [name] == [found for found, _ in store.search(query, limit=5)]
         store.delete([name])
         assert list(store.search(query, limit=5)) == []
+
+
+def test_a_collection_of_a_newer_format_is_named_and_left_alone(
+    store, tmp_path, make_chunk, unit, monkeypatch
+):
+    options = MilvusOptions(uri=store._uri, collection="newer_tests")
+    other = MilvusServerStore(options)
+    with monkeypatch.context() as newer:
+        said = "ragloom format 2, release 9.1"
+        newer.setattr("ragloom_milvus._server.format_description", lambda: said)
+        newer.setattr("ragloom_milvus._rows.FORMAT", 2)
+        other.open(space="newer", dimension=4, directory=tmp_path)
+    try:
+        other.upsert([make_chunk("a")], unit((1,)))
+        with pytest.raises(StoreError, match=r"newer ragloom wrote it \(release 9\.1, "):
+            MilvusServerStore(options).open(space="newer", dimension=4, directory=tmp_path)
+        assert 1 == other.count()
+    finally:
+        other.drop()
+        other.close()

@@ -69,7 +69,9 @@ def workspace(tmp_path: Path, make_plugin: MakePlugin, embedder: HashingEmbedder
     import ragloom_local
     import ragloom_templates
 
-    counting = Provider(name="counting", summary="for tests", create=lambda _options: embedder)
+    counting = Provider(
+        name="counting", summary="for tests", create=lambda _options: embedder, local=True
+    )
     host = PluginHost(
         {
             "counting": make_plugin(embedders=[counting]),

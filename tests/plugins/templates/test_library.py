@@ -6,7 +6,7 @@ from textwrap import dedent
 
 import pytest
 
-from ragloom import ConfigError, ModelError, SourceError, Workspace
+from ragloom import ConfigError, ModelError, SourceError, StoreError, Workspace, __version__
 from ragloom_templates import TemplateLibrary, TemplateSettings
 
 from .conftest import PROOF
@@ -310,6 +310,30 @@ def test_changes_are_plain_json(library, write, tmp_path):
     library.add(outside)
     library.remove("proof")
     (file,) = (tmp_path / ".ragloom" / "templates").glob("*/changes.json")
-    assert {"added": ["elsewhere/other.md"], "left_out": ["one/proof.md"]} == json.loads(
-        file.read_text("utf-8")
+    changes = json.loads(file.read_text("utf-8"))
+    assert __version__ == changes.pop("release")
+    expected = {"format": 1, "added": ["elsewhere/other.md"], "left_out": ["one/proof.md"]}
+    assert expected == changes
+
+
+def test_a_token_in_a_template_is_redacted(library, write):
+    token = "npm" + "_" + "aB3dEfGhIjKlMnOpQrStUvWxYz0123456789"
+    write(
+        "one/publish.md",
+        f"---\nkeywords: [publish]\n---\nPublish the package with {token} as its token.",
     )
+    assert 1 == library.index()
+    content = library.get("publish").content
+    assert token not in content
+    assert content.startswith("Publish the package with REDACTED")
+
+
+def test_changes_of_a_newer_format_are_named_and_left_alone(library, write, tmp_path):
+    write("one/proof.md", PROOF)
+    library.index()
+    library.remove("proof")
+    (file,) = (tmp_path / ".ragloom" / "templates").glob("*/changes.json")
+    file.write_text('{"format": 2, "release": "9.1", "moved": {}}', "utf-8")
+    with pytest.raises(StoreError, match=r"changes\.json: a newer ragloom wrote it \(release 9\.1"):
+        TemplateLibrary(["one", "two"], workspace=library.workspace)
+    assert '{"format": 2, "release": "9.1", "moved": {}}' == file.read_text("utf-8")

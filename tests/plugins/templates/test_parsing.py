@@ -180,3 +180,9 @@ def test_any_text_is_parsed_or_refused(text):
         assert all(isinstance(word, str) for word in made.metadata["keywords"])
         assert made.metadata["name"]
         assert candidate[made.start :].strip()
+
+
+def test_a_template_has_a_maximum_length():
+    assert parsed("Step. " * 160_000).start == 0
+    with pytest.raises(SourceError, match=r"1,200,000 characters are more than 1,000,000, the max"):
+        parsed("Step. " * 200_000)

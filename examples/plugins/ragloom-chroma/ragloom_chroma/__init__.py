@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ragloom import Provider, Store, hookimpl
 
@@ -20,8 +20,8 @@ class ChromaOptions:
         collection: What the names of collections begin with.
     """
 
-    url: str = ""
-    path: str = ""
+    url: str = field(default="", metadata={"names": "service"})
+    path: str = field(default="", metadata={"names": "output"})
     collection: str = "ragloom"
 
 
@@ -42,5 +42,6 @@ def ragloom_stores() -> Iterable[Provider[Store]]:
             options=ChromaOptions,
             requires=("chromadb",),
             extra="ragloom-chroma",
+            local=True,
         )
     ]

@@ -6,7 +6,7 @@ Nothing is sent until the settings name an address: there is no default.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ragloom import Embedder, Provider, hookimpl
 
@@ -33,13 +33,13 @@ class OpenAIOptions:
         timeout: Seconds until an answer.
     """
 
-    url: str = ""
+    url: str = field(default="", metadata={"names": "service"})
     model: str = ""
     key_env: str = "OPENAI_API_KEY"
     dimensions: int = 0
     max_tokens: int = 512
-    query_prefix: str = ""
-    passage_prefix: str = ""
+    query_prefix: str = field(default="", metadata={"names": "nothing"})
+    passage_prefix: str = field(default="", metadata={"names": "nothing"})
     batch: int = 64
     batch_characters: int = 100_000
     retries: int = 5

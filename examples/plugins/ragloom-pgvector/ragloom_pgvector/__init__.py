@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ragloom import Provider, Store, hookimpl
 
@@ -22,7 +22,7 @@ class PgvectorOptions:
         timeout: Seconds until a server that does not answer is an error.
     """
 
-    url: str = ""
+    url: str = field(default="", metadata={"names": "service"})
     schema: str = ""
     table: str = "ragloom"
     timeout: int = 10

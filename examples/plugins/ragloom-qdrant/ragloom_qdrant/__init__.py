@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ragloom import Provider, Store, hookimpl
 
@@ -22,8 +22,8 @@ class QdrantOptions:
         timeout: Seconds until a server that does not answer is an error.
     """
 
-    url: str = ""
-    path: str = ""
+    url: str = field(default="", metadata={"names": "service"})
+    path: str = field(default="", metadata={"names": "output"})
     key_env: str = "QDRANT_API_KEY"
     collection: str = "ragloom"
     timeout: int = 30
@@ -46,5 +46,6 @@ def ragloom_stores() -> Iterable[Provider[Store]]:
             options=QdrantOptions,
             requires=("qdrant_client",),
             extra="ragloom-qdrant",
+            local=True,
         )
     ]

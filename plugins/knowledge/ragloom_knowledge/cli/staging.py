@@ -74,7 +74,15 @@ def capture(
         staged = opened.capture_all(lessons, progress=meter)
     for captured in staged:
         line = f"{captured.id}\t{'counted' if captured.merged else 'staged'}"
-        emit({"id": captured.id, "merged": captured.merged}, line, as_json=as_json)
+        redacted = list(captured.redacted)
+        answer: dict[str, Json] = {
+            "id": captured.id,
+            "merged": captured.merged,
+            "redacted": redacted,
+        }
+        emit(answer, line, as_json=as_json)
+        if redacted:
+            session.warn(f"{captured.id}: secrets were removed from {', '.join(redacted)}")
 
 
 def _from_line(number: int, line: bytes) -> Lesson | None:
