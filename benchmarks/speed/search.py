@@ -270,6 +270,7 @@ class Memory:
     name: str = "default"
     settings: SpaceSettings = SpaceSettings()  # noqa: RUF009 - frozen
     reranker: None = None
+    narrowing: tuple[()] = ()
 
     def snapshot(self) -> Snapshot:
         """The generation."""
