@@ -43,7 +43,7 @@ def commands_of(page):
 
 def typed(words):
     """The command that words lead to. Whatever it does not take is an error of click's."""
-    command, context = cli, click.Context(cli, info_name="ragloom")
+    command, context = cli, click.Context(cli, info_name="ragloom", **cli.context_settings)
     while True:
         _, rest, _ = command.make_parser(context).parse_args(list(words))
         if not isinstance(command, click.Group) or not rest or rest[0] == "NAME":
@@ -88,7 +88,7 @@ def test_every_option_is_on_the_page_of_its_command(pages):
         )
     }
     missing = []
-    for words, command in leaves(cli, click.Context(cli)):
+    for words, command in leaves(cli, click.Context(cli, **cli.context_settings)):
         said = sections.get(words[0], "")
         said += "".join(pages[f"docs/{name}"] for name in re.findall(r"\((\w+\.md)\)", said))
         for option in command.params:
