@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -10,10 +10,32 @@ import pytest
 import ragloom.audit
 from ragloom import PluginHost, Provider, Space, Workspace
 from ragloom.config.settings import Component, Settings, SpaceSettings
+from ragloom.snapshot.lexical_writer import LexicalDocument, LexicalWriter
 from ragloom.testing.fakes import HashingEmbedder, HashingOptions
 from ragloom.testing.fixtures import MakePlugin
 
 MakeSpace = Callable[..., Space]
+
+
+@pytest.fixture(scope="session")
+def write_lexical() -> Callable[..., None]:
+    """A function that makes a lexical index from the one before it."""
+
+    def write(
+        directory: Path,
+        added: Iterable[LexicalDocument],
+        *,
+        previous: Path | None = None,
+        removed: Iterable[int] = (),
+        vocabulary: bool = False,
+    ) -> None:
+        writer = LexicalWriter(directory, previous=previous, vocabulary=vocabulary)
+        writer.remove(removed)
+        for document in added:
+            writer.add(document)
+        writer.close()
+
+    return write
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterable
-from functools import partial
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ import tantivy
 
 from ragloom.snapshot.analyzer import spellings
 from ragloom.snapshot.languages import ENGLISH
-from ragloom.snapshot.lexical import FIELD_WEIGHTS, VOCABULARY, stemmed
+from ragloom.snapshot.lexical import FIELD_WEIGHTS, VOCABULARY, Stemmed, stemmed
 from ragloom.snapshot.tantivy_index import READ_LOCK, WRITE_LOCK, tantivy_errors
 
 _ANALYZER = "whitespace"  # tantivy's own: the terms arrive stemmed
@@ -23,13 +23,86 @@ _TEXTS = ("body", "heading", "path")
 
 
 class LexicalDocument(NamedTuple):
-    """What is indexed of a chunk or a file."""
+    """What is indexed of a chunk or a file; ``terms`` are those of its body, where they are known."""
 
     serial: int
     uri: str
     body: str
     heading: str
     language: str = ENGLISH
+    terms: Stemmed | None = None
+
+
+class LexicalWriter:
+    """Makes the index in ``directory`` from the one in ``previous``, which stays as it is.
+
+    tantivy writes each segment file once, so the old files are linked, not copied; the few that it
+    rewrites (``meta.json``, ``.managed.json``) are replaced by renaming. Every method raises OSError where
+    it cannot be written, as to a full disk, and StoreError where tantivy failed otherwise.
+
+    Args:
+        directory: A new folder.
+        previous: Of the index before; None to begin with an empty one.
+        vocabulary: Keep how the words are spelt, too.
+    """
+
+    def __init__(
+        self, directory: Path, *, previous: Path | None = None, vocabulary: bool = False
+    ) -> None:
+        self._directory = directory
+        self._vocabulary = vocabulary
+        directory.mkdir(parents=True)
+        if previous is not None:
+            for entry in sorted(previous.iterdir()):
+                if entry.suffix == ".json":
+                    shutil.copyfile(entry, directory / entry.name)
+                elif entry.suffix != ".lock":
+                    link_or_copy(entry, directory / entry.name)
+        with tantivy_errors(directory, "written"):
+            path = str(directory)
+            index = tantivy.Index.open(path) if previous else tantivy.Index(_schema(), path=path)
+            self._schema = index.schema
+            self._writer = index.writer(heap_size=_WRITER_BYTES, num_threads=1)
+
+    def remove(self, serials: Iterable[int]) -> None:
+        """Remove documents."""
+        with tantivy_errors(self._directory, "written"):
+            for serial in serials:
+                gone = tantivy.Query.term_query(self._schema, "serial", serial)
+                self._writer.delete_documents_by_query(gone)
+
+    def add(self, document: LexicalDocument) -> None:
+        """Add a document."""
+        row = tantivy.Document()
+        row.add_unsigned("serial", document.serial)
+        language = document.language
+        texts = (
+            document.terms or stemmed(document.body, language),
+            _stemmed(document.heading, language),
+            _stemmed(document.uri, language),
+        )
+        variants: list[str] = []
+        for name, (terms, others) in zip(_TEXTS, texts, strict=True):
+            row.add_text(name, " ".join(terms))
+            variants += others
+        row.add_text("variants", " ".join(variants))
+        row.add_text("language", language)
+        if self._vocabulary:
+            row.add_text(VOCABULARY, _spelt_words(document))
+        with tantivy_errors(self._directory, "written"):
+            self._writer.add_document(row)
+
+    def close(self) -> None:
+        """Write what is left."""
+        with tantivy_errors(self._directory, "written"):
+            self._writer.commit()
+            self._writer.wait_merging_threads()
+        # tantivy locks what it reads, too: with the file there, a reader needs no inode for it.
+        (self._directory / READ_LOCK).touch()
+        (self._directory / WRITE_LOCK).unlink(missing_ok=True)
+
+
+_stemmed = lru_cache(maxsize=1 << 10)(stemmed)  # headings and paths, which chunks have in common
 
 
 def _schema() -> tantivy.Schema:
@@ -50,66 +123,8 @@ def _spelt_words(document: LexicalDocument) -> str:
     return " ".join(sorted({word for word in spellings(text) if len(word) in _SPELT}))
 
 
-def update_lexical(
-    directory: Path,
-    *,
-    previous: Path | None,
-    removed: Iterable[int],
-    added: Iterable[LexicalDocument],
-    vocabulary: bool = False,
-) -> None:
-    """Make the index in ``directory`` from the one in ``previous``, which stays as it is.
-
-    With ``vocabulary``, it keeps how the words are spelt, too.
-
-    tantivy writes each segment file once, so the old files are linked, not copied; the few that it
-    rewrites (``meta.json``, ``.managed.json``) are replaced by renaming.
-
-    Raises:
-        OSError: It cannot be written; the disk may be full.
-        StoreError: tantivy failed otherwise.
-    """
-    directory.mkdir(parents=True)
-    if previous is not None:
-        for entry in sorted(previous.iterdir()):
-            if entry.suffix == ".lock":
-                continue
-            target = directory / entry.name
-            if entry.suffix == ".json":
-                shutil.copyfile(entry, target)
-            else:
-                _link_or_copy(entry, target)
-    writing = partial(tantivy_errors, directory, "written")
-    with writing():
-        path = str(directory)
-        index = tantivy.Index.open(path) if previous else tantivy.Index(_schema(), path=path)
-        writer = index.writer(heap_size=_WRITER_BYTES, num_threads=1)
-        for serial in removed:
-            gone = tantivy.Query.term_query(index.schema, "serial", serial)
-            writer.delete_documents_by_query(gone)
-    for document in added:
-        row = tantivy.Document()
-        row.add_unsigned("serial", document.serial)
-        variants: list[str] = []
-        for name, text in zip(_TEXTS, (document.body, document.heading, document.uri), strict=True):
-            terms, others = stemmed(text, document.language)
-            row.add_text(name, " ".join(terms))
-            variants += others
-        row.add_text("variants", " ".join(variants))
-        row.add_text("language", document.language)
-        if vocabulary:
-            row.add_text(VOCABULARY, _spelt_words(document))
-        with writing():
-            writer.add_document(row)
-    with writing():
-        writer.commit()
-        writer.wait_merging_threads()
-    # tantivy locks what it reads, too: with the file there, a reader needs no inode for it.
-    (directory / READ_LOCK).touch()
-    (directory / WRITE_LOCK).unlink(missing_ok=True)
-
-
-def _link_or_copy(source: Path, target: Path) -> None:
+def link_or_copy(source: Path, target: Path) -> None:
+    """Give a file that is never changed another name."""
     try:
         os.link(source, target)
     except OSError:  # a file system without hard links

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, astuple, dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
+from ragloom.snapshot.meta import damaged
 from ragloom.stores.atomic import replace_file
 from ragloom.text.parsing import parse_json
 from ragloom.types import Metadata
@@ -85,23 +86,53 @@ def write_seen(path: Path, files: Iterable[FileEntry]) -> None:
     replace_file(path, json.dumps(seen, ensure_ascii=False, separators=(",", ":")))
 
 
-def read_files(content: bytes, seen: bytes = b"") -> Mapping[str, FileEntry]:
-    """The manifest by uri, in the order it was written in, with the fingerprints of :func:`write_seen`."""
-    files = {
-        entry["uri"]: FileEntry(
-            **entry
-            | {
-                "fingerprint": Fingerprint(**entry["fingerprint"]),
-                "warnings": tuple(entry["warnings"]),
+class Manifest(Mapping[str, FileEntry]):
+    """The manifest by uri, in the order it was written in, with the fingerprints of :func:`write_seen`.
+
+    Entries are made when they are asked for: a search needs those of a few files.
+
+    Args:
+        content: What :func:`write_files` wrote.
+        seen: What :func:`write_seen` did.
+        place: The generation, for errors.
+
+    Raises:
+        ValueError, TypeError, LookupError: It is damaged; StoreDamagedError where only an entry is.
+    """
+
+    def __init__(self, content: bytes, seen: bytes = b"", *, place: Path) -> None:
+        self._place = place
+        self._raw: dict[str, dict[str, Any]] = {one["uri"]: one for one in json.loads(content)}
+        self._made: dict[str, FileEntry] = {}
+        later: dict[str, Fingerprint] = {}
+        with suppress(ValueError, TypeError, AttributeError, ArithmeticError):
+            # Damaged, it matches no file, and the files are read once more.
+            known = cast("dict[str, Any]", parse_json(seen)) if seen else {}
+            later = {uri: Fingerprint(*map(int, one)) for uri, one in known.items()}
+        for uri in later.keys() & self._raw.keys():
+            self._made[uri] = replace(self[uri], fingerprint=later[uri])
+
+    def __getitem__(self, uri: str) -> FileEntry:
+        """The entry of a file."""
+        entry = self._made.get(uri)
+        if entry is None:
+            entry = self._made[uri] = self._read(self._raw[uri])
+        return entry
+
+    def _read(self, raw: dict[str, Any]) -> FileEntry:
+        try:
+            made = {
+                "fingerprint": Fingerprint(**raw["fingerprint"]),
+                "warnings": tuple(raw["warnings"]),
             }
-        )
-        for entry in json.loads(content)
-    }
-    with suppress(ValueError, TypeError, KeyError, AttributeError, ArithmeticError):
-        # Damaged, it matches no file, and the files are read once more.
-        later = {
-            uri: Fingerprint(*map(int, known))
-            for uri, known in cast("dict[str, Any]", parse_json(seen)).items()
-        }
-        files |= {uri: replace(files[uri], fingerprint=known) for uri, known in later.items()}
-    return files
+            return FileEntry(**raw | made)
+        except (ValueError, TypeError, LookupError) as error:
+            raise damaged(self._place, error) from error
+
+    def __iter__(self) -> Iterator[str]:
+        """The uris."""
+        return iter(self._raw)
+
+    def __len__(self) -> int:
+        """Files."""
+        return len(self._raw)

@@ -2,115 +2,76 @@
 
 from __future__ import annotations
 
-import json
-import mmap
-import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
-from tokenize import TokenError
 from typing import Any, cast
-from zipfile import BadZipFile
-from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
 
-from ragloom.errors import NotIndexedError, StoreDamagedError, StoreError, StoreOutdatedError
+from ragloom.errors import NotIndexedError, StoreDamagedError
 from ragloom.protocols import Embeddings
 from ragloom.snapshot.columns import Columns
 from ragloom.snapshot.lexical import LexicalIndex
-from ragloom.snapshot.manifest import SEEN_NAME, FileEntry, read_files, write_seen
-from ragloom.stores.faults import entries_of, fault_error, fault_of, is_folder
-from ragloom.stores.formats import check_format
+from ragloom.snapshot.manifest import SEEN_NAME, FileEntry, Manifest, write_seen
+from ragloom.snapshot.meta import (
+    UNREADABLE,
+    Meta,
+    checksum,
+    damaged,
+    generations,
+    read_meta,
+    unreadable,
+)
+from ragloom.snapshot.segment import CHUNKS, VECTORS, Segment
+from ragloom.snapshot.vector_codes import approximate, decode, encode, highest
 from ragloom.text.parsing import parse_json
 from ragloom.types import Chunk, Lines, Span
 
-FORMAT = 3  # 3: words of every script, the languages of the documents, and an index of whole files
 LEXICAL, FILE_LEXICAL = "lexical", "lexical-files"  # of chunks, and of whole files
 _ATTEMPTS = 5
-_GENERATION = re.compile(r"gen-([0-9]+)")
-_MAPPED = frozenset({"chunks.jsonl", "vectors.npy"})  # too large to be read whole at every opening
-_READ_AT_ONCE = 1 << 20  # bytes
-_HEADER = (SyntaxError, TokenError)  # of numpy's, which are read as Python
-_REBUILD = (
-    ": index again with 'ragloom index', or the command of the plugin whose space it is, "
-    "to rebuild it"
-)
-_UNREADABLE = (
-    *(OSError, MemoryError),  # a missing file, or a fault of the machine
-    *(EOFError, BadZipFile, ValueError, TypeError, LookupError, *_HEADER),
-)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Meta:
-    """What a generation says of itself; ``checksums`` holds the CRC-32 of every other file."""
-
-    format: int
-    generation: int
-    rows: int
-    dimension: int
-    next_serial: int
-    embedder: str
-    store: str
-    created: float
-    release: str = ""
-    checksums: Mapping[str, int] = field(default_factory=dict)
-
-
-def chunk_line(chunk: Chunk) -> bytes:
-    """A chunk as a line of ``chunks.jsonl``; its metadata stands in the manifest, once a file."""
-    row = [
-        chunk.text,
-        chunk.context,
-        [*chunk.span, *chunk.lines, *chunk.bytes],
-        chunk.ordinal,
-        chunk.tokens,
-        chunk.headings,
-    ]
-    return json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+_QUICK = 1 << 20  # bytes of a file that is read in less than a millisecond
+EXACT = 2000
+"""Cosines that are exact where those of all rows are computed."""
+_AT_ONCE = 1024  # vectors that are decoded, which the cache holds
 
 
 class Snapshot:
     """One generation, open for reading.
 
     Everything that is read later is opened here, so it keeps answering after newer generations have
-    been published and its files are gone.
+    been published and its files are gone. Its rows are the chunks that are not removed, in the order of
+    their serial numbers.
     """
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         with self._named_damage():
-            read = _read_meta(directory)
-            _check_format(directory, read)
-            self.meta: Meta = Meta(**read)
-            self._compare(self.meta.checksums.keys() - _MAPPED)
-            self.vectors: Embeddings = np.load(directory / "vectors.npy", mmap_mode="r")
-            self._offsets = np.load(directory / "chunks.npy", mmap_mode="r")
-            with np.load(directory / "columns.npz") as columns:
-                self.serials: npt.NDArray[np.uint64] = columns["serials"]
-                self.ids: npt.NDArray[np.bytes_] = columns["ids"]
-                self.keys: npt.NDArray[np.bytes_] = columns["keys"]
-                self.file_of_row: npt.NDArray[np.int32] = columns["files"]
-            with (directory / "chunks.jsonl").open("rb") as lines:
-                self._lines = (
-                    mmap.mmap(lines.fileno(), 0, access=mmap.ACCESS_READ) if len(self.ids) else b""
-                )
-            shape = (self.meta.rows, self.meta.dimension)
-            if self.vectors.shape != shape or len(self._lines) != self._offsets[-1]:
-                raise ValueError(f"it does not hold {shape[0]} chunks with vectors of {shape[1]}")
-            if any(self.serials[-1:] >= self.meta.next_serial):
+            self.meta: Meta = read_meta(directory)
+            for name, size in self.meta.sizes.items():
+                if (directory / name).stat().st_size != size:
+                    raise ValueError(f"{name} is not as it was written")
+            self._compare(name for name, size in self.meta.sizes.items() if _is_quick(name, size))
+            self.segments: Sequence[Segment] = [
+                Segment(directory / name, first) for name, first in self.meta.segments
+            ]
+            rows = [len(segment) - len(segment.removed) for segment in self.segments]
+            if any(segment.next_serial > self.meta.next_serial for segment in self.segments):
                 raise ValueError("it would give a serial number twice")
+            if sum(rows) != self.meta.rows:
+                raise ValueError(f"it does not hold {self.meta.rows} chunks")
+            self._starts = np.cumsum([0, *rows])
             self._manifest = (directory / "files.json").read_bytes()
             self._seen = b""
             with suppress(FileNotFoundError):
                 self._seen = (directory / SEEN_NAME).read_bytes()
             self.lexical: LexicalIndex = LexicalIndex(directory / LEXICAL)
             self.file_lexical: LexicalIndex = LexicalIndex(directory / FILE_LEXICAL)
+        self._late: dict[int, Embeddings] = {}
 
     @classmethod
     def open_current(cls, space_directory: Path) -> Snapshot:
@@ -137,7 +98,7 @@ class Snapshot:
                 break
         pointer = space_directory / "CURRENT"
         if pointer.exists():
-            raise _damaged(pointer, "there is no generation beside it")
+            raise damaged(pointer, "there is no generation beside it")
         message = f"nothing is indexed in {space_directory.name!r} yet: run 'ragloom index'"
         raise NotIndexedError(message)
 
@@ -145,14 +106,21 @@ class Snapshot:
         """Chunks in the generation."""
         return self.meta.rows
 
+    @property
+    def size(self) -> int:
+        """The bytes of its files."""
+        return sum(self.meta.sizes.values())
+
     def check(self) -> None:
-        """Compare those files, too, that are opened without being read.
+        """Compare with their checksums those files, too, that are too large to be read at every opening.
 
         Raises:
             StoreDamagedError: One is not as it was written.
         """
         with self._named_damage():
-            self._compare(self.meta.checksums.keys() & _MAPPED)
+            self._compare(
+                name for name, size in self.meta.sizes.items() if not _is_quick(name, size)
+            )
 
     def _compare(self, names: Iterable[str]) -> None:
         for name in sorted(names):
@@ -163,14 +131,19 @@ class Snapshot:
     def _named_damage(self) -> Iterator[None]:
         try:
             yield
-        except _UNREADABLE as error:
-            raise _unreadable(self.directory, error) from error
+        except UNREADABLE as error:
+            raise unreadable(self.directory, error) from error
+
+    def release(self) -> None:
+        """Have the system take back what was read of its files, until it is read again."""
+        for segment in self.segments:
+            segment.release()
 
     @cached_property
     def files(self) -> Mapping[str, FileEntry]:
         """The manifest, by uri."""
         with self._named_damage():
-            return read_files(self._manifest, self._seen)
+            return Manifest(self._manifest, self._seen, place=self.directory)
 
     def note_seen(self, files: Mapping[str, FileEntry]) -> None:
         """Keep the fingerprints of files that were read again and are what they were.
@@ -180,7 +153,7 @@ class Snapshot:
         """
         if not any(_learnt(entry, self.files) for entry in files.values()):
             return
-        before = read_files(self._manifest)
+        before = Manifest(self._manifest, place=self.directory)
         learnt = [entry for entry in files.values() if _learnt(entry, before)]
         with suppress(OSError):  # read-only, or replaced: then the files are read once more
             write_seen(self.directory / SEEN_NAME, learnt)
@@ -201,6 +174,39 @@ class Snapshot:
         return contents(self.ids, self.keys)
 
     @cached_property
+    def serials(self) -> npt.NDArray[np.uint64]:
+        """``(n,)`` the serial numbers, ascending."""
+        parts = [self._live(segment, segment.serials) for segment in self.segments]
+        return np.concatenate([np.empty(0, np.uint64), *parts])
+
+    @cached_property
+    def ids(self) -> npt.NDArray[np.bytes_]:
+        """``(n,)`` the chunks' ids."""
+        parts = [self._live(segment, segment.ids) for segment in self.segments]
+        return np.concatenate([np.empty(0, "S32"), *parts])
+
+    @cached_property
+    def keys(self) -> npt.NDArray[np.bytes_]:
+        """``(n,)`` the embedding keys."""
+        parts = [self._live(segment, segment.keys) for segment in self.segments]
+        return np.concatenate([np.empty(0, "S32"), *parts])
+
+    @cached_property
+    def file_of_row(self) -> npt.NDArray[np.int32]:
+        """``(n,)`` the file of each chunk, by its place in ``uris``."""
+        places = {uri: place for place, uri in enumerate(self.uris)}
+        parts = [np.empty(0, np.int32)]
+        for segment in self.segments:
+            with self._named_damage():
+                of_segment = np.array([places.get(uri, -1) for uri in segment.uris], np.int32)
+                parts.append(self._live(segment, of_segment[segment.files]))
+        return np.concatenate(parts)
+
+    @staticmethod
+    def _live(segment: Segment, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        return np.delete(values, segment.removed) if len(segment.removed) else values
+
+    @cached_property
     def first_rows(self) -> npt.NDArray[np.intp]:
         """``(f,)``: the first row of each file; 0 for a file without any."""
         rows = np.zeros(len(self.uris), np.intp)
@@ -208,55 +214,173 @@ class Snapshot:
         rows[numbers] = first
         return rows
 
+    def rows_of(self, ids: Iterable[str]) -> npt.NDArray[np.intp]:
+        """The rows of chunks by their ids, in that order; those that are not here are omitted."""
+        wanted = np.array([name.encode("ascii", "replace") for name in ids], "S")
+        if not len(wanted) or not len(self):
+            return np.empty(0, np.intp)
+        at = np.minimum(np.searchsorted(self.ids, wanted, sorter=self._by_id), len(self) - 1)
+        rows = self._by_id[at]
+        found: npt.NDArray[np.intp] = rows[self.ids[rows] == wanted]
+        return found
+
     @cached_property
-    def row_of_id(self) -> Mapping[str, int]:
-        """Rows by chunk id."""
-        return {value.decode("ascii"): row for row, value in enumerate(self.ids)}
+    def _by_id(self) -> npt.NDArray[np.intp]:
+        return np.argsort(self.ids)
+
+    def _places(
+        self, rows: npt.NDArray[np.intp]
+    ) -> Iterator[tuple[Segment, npt.NDArray[np.intp], npt.NDArray[np.intp]]]:
+        """Which of ``rows`` are of each segment, by their places, and their rows in it."""
+        of_segment = np.searchsorted(self._starts, rows, side="right") - 1
+        for number in np.unique(of_segment):
+            segment, at = self.segments[number], np.flatnonzero(of_segment == number)
+            yield segment, at, segment.inside(rows[at] - self._starts[number])
+
+    def _place(self, row: int) -> tuple[Segment, int]:
+        """The segment that a row is of, and its row there."""
+        number = bisect_right(self._starts, row) - 1
+        segment = self.segments[number]
+        own = int(row - self._starts[number])
+        return segment, int(segment.inside(np.array([own]))[0]) if len(segment.removed) else own
+
+    def by_segment(self, rows: npt.NDArray[np.intp]) -> Iterator[tuple[str, npt.NDArray[np.intp]]]:
+        """The names of the segments that rows are of, and their rows in them."""
+        return ((segment.name, inside) for segment, _, inside in self._places(rows))
 
     def line(self, row: int) -> bytes:
         """The raw line of a row."""
-        return self._lines[int(self._offsets[row]) : int(self._offsets[row + 1])]
+        segment, inside = self._place(row)
+        return segment.line(inside)
+
+    def embedded_text(self, row: int) -> str:
+        """What the embedder reads of a row."""
+        segment, inside = self._place(row)
+        return segment.embedded_text(inside)
 
     def chunk(self, row: int) -> Chunk:
         """The chunk in a row."""
         with self._named_damage():
             read = cast("tuple[Any, ...]", parse_json(self.line(row)))
             text, context, (s0, s1, l0, l1, b0, b1), ordinal, tokens, headings = read
-        uri = self.uris[self.file_of_row[row]]
-        return Chunk(
-            id=self.ids[row].decode("ascii"),
-            uri=uri,
-            text=text,
-            span=Span(s0, s1),
-            lines=Lines(l0, l1),
-            bytes=Span(b0, b1),
-            headings=tuple(headings),
-            ordinal=ordinal,
-            tokens=tokens,
-            context=context,
-            metadata=self.files[uri].metadata,
-        )
+            uri = self.uris[self.file_of_row[row]]
+            return Chunk(
+                id=self.ids[row].decode("ascii"),
+                uri=uri,
+                text=text,
+                span=Span(s0, s1),
+                lines=Lines(l0, l1),
+                bytes=Span(b0, b1),
+                headings=tuple(headings),
+                ordinal=ordinal,
+                tokens=tokens,
+                context=context,
+                metadata=self.files[uri].metadata,
+            )
+
+    @property
+    def pending(self) -> npt.NDArray[np.intp]:
+        """Rows that have no vector yet, ascending."""
+        if not self.meta.pending:
+            return np.empty(0, np.intp)
+        rows = np.flatnonzero(self._missing)
+        return rows[~np.isin(rows, list(self._late))] if self._late else rows
+
+    @cached_property
+    def _missing(self) -> npt.NDArray[np.bool_]:
+        """``(n,)`` bool: which rows had no vector when the generation was written."""
+        parts = [self._live(segment, segment.missing) for segment in self.segments]
+        return np.concatenate([np.empty(0, np.bool_), *parts])
+
+    def learn(self, rows: npt.NDArray[np.intp], vectors: Embeddings) -> None:
+        """Use vectors of pending rows, which were made since the generation was written."""
+        kept = decode(*encode(vectors))
+        self._late.update(zip(rows.tolist(), kept, strict=True))
+
+    def vectors(self, rows: npt.NDArray[np.intp]) -> Embeddings:
+        """``(len(rows), d)`` float32 of unit length; NaN where a row has none yet."""
+        places = list(self._places(rows))
+        if len(places) == 1 and not self._late:
+            segment, _, inside = places[0]
+            if not segment.missing[inside].any():  # nothing is to be put together
+                return segment.vectors(inside)
+        found = np.full((len(rows), self.meta.dimension), np.nan, np.float32)
+        for segment, at, inside in places:
+            has = ~segment.missing[inside]
+            if has.any():
+                found[at[has]] = segment.vectors(inside[has])
+        if self._late:
+            for place, row in enumerate(rows.tolist()):
+                if row in self._late:
+                    found[place] = self._late[row]
+        return found
+
+    def knows(self, keys: npt.NDArray[np.bytes_]) -> npt.NDArray[np.bool_]:
+        """``(len(keys),)`` bool: for which embedding keys :meth:`known_vectors` has a vector."""
+        found = np.zeros(len(keys), np.bool_)
+        for segment in self.segments:
+            found |= segment.find(keys) >= 0
+        return found
+
+    def known_vectors(self, keys: npt.NDArray[np.bytes_]) -> Mapping[str, Embeddings]:
+        """Vectors by their embedding key, as far as chunks have them that are or were in its segments."""
+        found: dict[str, Embeddings] = {}
+        for segment in self.segments:
+            rows = segment.find(keys)
+            here = np.flatnonzero(rows >= 0)
+            if len(here):
+                names = (key.decode("ascii") for key in keys[here])
+                found |= zip(names, segment.vectors(rows[here]), strict=True)
+        return found
 
     def cosines(
         self, query: Embeddings, rows: npt.NDArray[np.intp] | None = None
     ) -> npt.NDArray[np.float32]:
-        """``(n,)`` float32: the exact cosine of every row, or of some, with a query of unit length.
+        """``(n,)`` float32: the cosine of every row, or of some, with a query of unit length.
 
-        Memory bounds the scan, so that BLAS would gain a millisecond from a second thread and lose
-        tens of them waiting for it where another process holds the core: einsum stays in this one.
+        That of some is exact; of every row, the highest :data:`EXACT` are, and the others are off by about
+        0.001. NaN where a row has no vector yet.
         """
-        vectors = self.vectors if rows is None else self.vectors[rows]
-        scores: npt.NDArray[np.float32] = np.einsum("ij,j->i", vectors, query)
+        if rows is None:
+            every = self.approximate(query)
+            best = highest(every, EXACT)
+            every[best] = self.cosines(query, best)
+            every[every == -np.inf] = np.nan
+            return every
+        scores = np.empty(len(rows), np.float32)
+        for start in range(0, len(rows), _AT_ONCE):
+            vectors = self.vectors(rows[start : start + _AT_ONCE])
+            # BLAS would use more threads, and wait for them where another process holds the core.
+            scores[start : start + _AT_ONCE] = np.einsum("ij,j->i", vectors, query)
         return scores
 
+    def approximate(self, query: Embeddings) -> npt.NDArray[np.float32]:
+        """``(n,)`` float32: about the cosine of every row, by 8 of the 24 bits of each number.
 
-def checksum(path: Path) -> int:
-    """The CRC-32 of a file."""
-    value = 0
-    with path.open("rb") as stream:
-        while block := stream.read(_READ_AT_ONCE):
-            value = crc32(block, value)
-    return value
+        -inf where a row has no vector yet.
+        """
+        parts = [self._live(segment, segment.approximate(query)) for segment in self.segments]
+        scores = parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, np.float32), *parts])
+        if self._late:
+            codes = encode(np.stack(list(self._late.values())))
+            late = np.fromiter(self._late, np.intp)
+            scores[late] = approximate(codes.coarse, codes.exponents, query)
+        return scores
+
+    def nearest(
+        self, query: Embeddings, limit: int, among: npt.NDArray[np.intp] | None = None
+    ) -> npt.NDArray[np.intp]:
+        """The ``limit`` rows with about the highest cosines, in no order; or those ``among`` some.
+
+        The best tenth of them is exact, as is measured in ``benchmarks/README.md``. Rows without a vector
+        are not among them.
+        """
+        return highest(self.approximate(query), limit, among)
+
+
+def _is_quick(name: str, size: int) -> bool:
+    """Whether a file is compared with its checksum at every opening."""
+    return size <= _QUICK and not name.endswith((CHUNKS, VECTORS))
 
 
 def contents(ids: npt.NDArray[np.bytes_], keys: npt.NDArray[np.bytes_]) -> str:
@@ -265,93 +389,7 @@ def contents(ids: npt.NDArray[np.bytes_], keys: npt.NDArray[np.bytes_]) -> str:
     return blake2b(ids[order].tobytes() + keys[order].tobytes(), digest_size=16).hexdigest()
 
 
-def current(space_directory: Path) -> Path | None:
-    """The generation that ``CURRENT`` names, there or not; None where it is lost or names none.
-
-    Raises:
-        StoreError: The machine keeps it from being read.
-    """
-    pointer = space_directory / "CURRENT"
-    try:
-        name = pointer.read_text("ascii").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        if fault := fault_of(error):
-            raise fault_error(pointer, fault) from error
-        return None
-    return space_directory / name if _GENERATION.fullmatch(name) else None
-
-
-def generations(space_directory: Path) -> Sequence[Path]:
-    """The generations to be opened, best first: the one that ``CURRENT`` names, and that alone.
-
-    Where it names none that is there, these are all of them: a pointer alone hides nothing.
-    """
-    named = current(space_directory)
-    return [named] if named and is_folder(named) else all_generations(space_directory)
-
-
-def all_generations(space_directory: Path) -> Sequence[Path]:
-    """All that are there, the newest first, whichever ``CURRENT`` names."""
-    named = _numbered(space_directory)
-    return [one for one in named if _GENERATION.fullmatch(one.name) and is_folder(one)]
-
-
-def last_meta(space_directory: Path) -> Meta | None:
-    """What the newest generation says of itself, damaged or not; None where that cannot be read."""
-    found = _numbered(space_directory)
-    try:
-        return Meta(**_read_meta(found[0])) if found else None
-    except _UNREADABLE as error:
-        if fault := fault_of(error):
-            raise fault_error(found[0], fault) from error
-        return None
-
-
-def last_number(space_directory: Path) -> int:
-    """The highest number so far: that of a lost one is not used again, or readers would not see it."""
-    named = current(space_directory)
-    found = [*_numbered(space_directory)[:1], *([named] if named else [])]
-    return max((_number(entry) for entry in found), default=0)
-
-
-def _numbered(space_directory: Path) -> Sequence[Path]:
-    """What is or was a generation, the newest first."""
-    entries = entries_of(space_directory)
-    written = [one for one in entries if _GENERATION.match(one.name) and one.suffix != ".tmp"]
-    return sorted(written, key=lambda entry: (_number(entry), entry), reverse=True)
-
-
-def _number(entry: Path) -> int:
-    match = _GENERATION.match(entry.name)
-    return int(match[1]) if match else 0
-
-
 def _learnt(entry: FileEntry, files: Mapping[str, FileEntry]) -> bool:
     """Whether a file's fingerprint is of a later reading than the manifest's, and can be trusted."""
     seen = entry.fingerprint
     return seen.changed_ns != 0 and seen != files[entry.uri].fingerprint
-
-
-def _read_meta(directory: Path) -> dict[str, Any]:
-    return cast("dict[str, Any]", parse_json((directory / "meta.json").read_bytes()))
-
-
-def _check_format(directory: Path, read: Mapping[str, Any]) -> None:
-    """Of another format nothing else can be taken for known."""
-    found = read["format"]
-    check_format(found, FORMAT, place=directory, release=read.get("release"))
-    if found < FORMAT:
-        message = (
-            f"{directory}: an older ragloom wrote it (format {found}, this one reads {FORMAT})"
-        )
-        raise StoreOutdatedError(message + _REBUILD)
-
-
-def _unreadable(path: Path, error: Exception) -> StoreError:
-    """What keeps a generation from being read: a fault of the machine, or else damage."""
-    fault = fault_of(error)
-    return fault_error(path, fault) if fault else _damaged(path, error)
-
-
-def _damaged(path: Path, why: object) -> StoreDamagedError:
-    return StoreDamagedError(f"{path} is damaged ({' '.join(str(why).split())}){_REBUILD}")

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
+from typing import cast
 
 import tantivy
 
@@ -17,6 +18,7 @@ from ragloom.errors import StoreError, StoreOutdatedError
 from ragloom.stores.faults import fault_of
 
 READ_LOCK, WRITE_LOCK = ".tantivy-meta.lock", ".tantivy-writer.lock"
+_MOST_FREQUENCIES = 1 << 16  # of terms, kept while the index is open
 _SHARED_MEMORY = "/dev/shm"  # noqa: S108 - a folder of our own is made in it
 _UNWRITABLE = frozenset(
     {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.ENOENT}
@@ -59,6 +61,7 @@ class Searcher:
         with tantivy_errors(directory):
             self._searcher = self._index.searcher()
             self.schema: tantivy.Schema = self._index.schema
+        self._frequencies: dict[tuple[str, str], int] = {}
 
     def __len__(self) -> int:
         """Documents in the index."""
@@ -66,22 +69,28 @@ class Searcher:
 
     def doc_freq(self, field: str, term: str) -> int:
         """How many documents have a term in a field, removed ones included."""
-        with tantivy_errors(self._directory):
-            return int(self._searcher.doc_freq(field, term))
+        known = self._frequencies.get((field, term))
+        if known is None:
+            if len(self._frequencies) >= _MOST_FREQUENCIES:
+                self._frequencies.clear()
+            with tantivy_errors(self._directory):
+                known = self._frequencies[field, term] = self._searcher.doc_freq(field, term)
+        return known
 
     def count(self, query: tantivy.Query) -> int:
         """How many documents match."""
         with tantivy_errors(self._directory):
             return int(self._searcher.search(query, 1, count=True).count or 0)  # type: ignore[attr-defined]
 
-    def best(self, query: tantivy.Query, limit: int) -> tuple[Sequence[object], Sequence[float]]:
+    def best(self, query: tantivy.Query, limit: int) -> tuple[Sequence[int], Sequence[float]]:
         """Serial numbers and scores of the best ``limit`` documents, best first."""
         with tantivy_errors(self._directory):
             found = self._searcher.search(query, limit, count=False).hits if limit else []
             if not found:
                 return (), ()
-            serials = self._searcher.fast_field_values("serial", [address for _, address in found])
-        return serials, [score for score, _ in found]
+            scores, addresses = zip(*found, strict=True)
+            serials = self._searcher.fast_field_values("serial", list(addresses))
+        return cast("Sequence[int]", serials), scores
 
     def terms_with_prefix(self, field: str, prefix: str) -> Sequence[tuple[str, int]]:
         """The terms of a field that begin with ``prefix``, and how many documents have each."""

@@ -6,362 +6,328 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
-from functools import cache
-from io import BytesIO
+from dataclasses import asdict
+from itertools import groupby
 from pathlib import Path
-from typing import NamedTuple
+from types import TracebackType
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
 from ragloom.errors import StoreError
-from ragloom.protocols import Embeddings
 from ragloom.release import __version__
 from ragloom.snapshot.languages import language_of
-from ragloom.snapshot.lexical import LexicalIndex
-from ragloom.snapshot.lexical_writer import LexicalDocument, update_lexical
+from ragloom.snapshot.lexical import LexicalIndex, stemmed
+from ragloom.snapshot.lexical_writer import LexicalDocument, LexicalWriter, link_or_copy
 from ragloom.snapshot.manifest import FileEntry, write_files
-from ragloom.snapshot.reader import (
-    FILE_LEXICAL,
+from ragloom.snapshot.merging import Size, merged, merges
+from ragloom.snapshot.meta import (
     FORMAT,
-    LEXICAL,
     Meta,
-    Snapshot,
+    SegmentEntry,
     checksum,
-    chunk_line,
-    generations,
     last_number,
+    point_at,
+    sync_directory,
 )
-from ragloom.stores.atomic import create
+from ragloom.snapshot.reader import FILE_LEXICAL, LEXICAL, Snapshot, contents
+from ragloom.snapshot.segment import (
+    REMOVED,
+    VECTORS,
+    Segment,
+    VectorWriter,
+    files_of,
+    write_removed,
+)
 from ragloom.stores.faults import entries_of, named_faults
-from ragloom.types import Chunk
 
-_COPY_ROWS = 4096
 _MOST_REMOVED = 0.05  # of the documents of a lexical index, before it is written whole
 _SAMPLED_CHUNKS = 8  # of a file, by which its language is told
 _WRITTEN_WHOLE = 500  # chunks whose lexical indexes take some tenths of a second
 _KEPT_GENERATIONS = 2  # the one that answers and the one before it, which readers may still open
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewRow:
-    """A chunk whose text, place or embedding differs from the previous generation.
+class GenerationWriter:
+    """Writes a generation next to the one that answers.
 
-    Attributes:
-        chunk: What is written.
-        key: 32 hex digits naming the model and the embedded text.
-        vector: ``(d,)`` float32 of unit length.
-    """
-
-    chunk: Chunk
-    key: str
-    vector: Embeddings
-
-
-class _Item(NamedTuple):
-    """A row to write: a row of the previous generation, or what is written instead of it or as new."""
-
-    serial: int
-    at: int
-    row: NewRow | None
-
-
-def current_generation(space_directory: Path) -> int:
-    """The number of the generation that answers; 0 when there is none."""
-    found = generations(space_directory)
-    return int(found[0].name.removeprefix("gen-")) if found else 0
-
-
-def publish(
-    space_directory: Path,
-    *,
-    previous: Snapshot | None,
-    kept: npt.NDArray[np.bool_],
-    rows: Sequence[NewRow],
-    files: Mapping[str, FileEntry],
-    dimension: int,
-    embedder: str,
-    store: str,
-) -> int:
-    """Write a generation next to the current one, make it the current one, and return its number.
-
-    A row whose chunk id was in ``previous`` takes the place it had there; the others follow at the end.
-    Killed at any moment, this leaves the old generation answering.
+    It takes over the segments of the generation before; rows are removed from them, and segments are
+    added. Killed at any moment before :meth:`publish` is done, it leaves the old generation answering. A
+    context manager that removes what was not published. Every method raises StoreError where it cannot be
+    written, such as to a full disk.
 
     Args:
         space_directory: The space's folder; the caller holds its lock.
         previous: The generation to start from.
-        kept: ``(n,)``: rows of ``previous`` that stay as they are.
-        rows: What is new or changed.
         files: The whole manifest.
-        dimension: Numbers in a vector.
-        embedder: Its fingerprint.
-        store: Its fingerprint.
-
-    Raises:
-        StoreError: It cannot be written, such as to a full disk: the old generation answers.
+        dimension: Numbers in a vector; where it is not that of ``previous``, no row stays.
+        dropped: ``(r,)``: rows of ``previous`` that are removed: of a file all or none.
     """
-    generation = last_number(space_directory) + 1
-    target = space_directory / f"gen-{generation:06d}"
-    building = space_directory / f"gen-{generation:06d}.tmp"
-    try:
-        with named_faults(building):
-            with suppress(FileNotFoundError):
-                shutil.rmtree(building)  # what a killed run left
-            building.mkdir(parents=True)
-            order = _order(previous, kept, rows)
-            uris = _write_chunks(building, previous, order, list(files))
-            _write_vectors(building / "vectors.npy", previous, order, dimension)
-            write_files(building / "files.json", files.values())
-            _write_lexical(building, previous, kept, order, uris)
-            next_serial = 0 if previous is None else previous.meta.next_serial
+
+    def __init__(
+        self,
+        space_directory: Path,
+        *,
+        previous: Snapshot | None,
+        files: Mapping[str, FileEntry],
+        dimension: int,
+        dropped: npt.NDArray[np.intp],
+    ) -> None:
+        self.generation: int = last_number(space_directory) + 1
+        self.directory: Path = space_directory / f"gen-{self.generation:06d}.tmp"
+        self._previous = previous
+        self._files = files
+        self._dimension = dimension
+        self._dropped = dropped
+        self._next_serial = 0 if previous is None else previous.meta.next_serial
+        self._segments: list[Segment] = []
+        self._taken: set[str] = set()  # files of the generation before, whose checksums are known
+        self._lexical: tuple[LexicalWriter, LexicalWriter] | None = None
+
+    def __enter__(self) -> Self:
+        """Take over the segments of the generation before."""
+        try:
+            with named_faults(self.directory):
+                with suppress(FileNotFoundError):
+                    shutil.rmtree(self.directory)  # what a killed run left
+                self.directory.mkdir(parents=True)
+                if self._previous is not None:
+                    self._take_over(self._previous)
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Remove what was not published: a full disk needs the room."""
+        self._lexical = None  # ends tantivy's threads, which may be writing
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    @property
+    def segments(self) -> Sequence[Segment]:
+        """Those that it has so far."""
+        return tuple(self._segments)
+
+    def adopt(self, stem: Path) -> Segment:
+        """Add the chunks of a segment, whose files are linked, and index their words.
+
+        The chunks of a file stand together, in their order, and in one segment.
+        """
+        with named_faults(self.directory):
+            name = stem.name
+            while (self.directory / name).with_suffix(".columns").exists():  # of the same chunks
+                name += "x"
+            for path in files_of(stem):
+                link_or_copy(path, self.directory / f"{name}{path.suffix}")
+            segment = Segment(self.directory / name, self._next_serial)
+            self._index_words(segment, range(len(segment)))
+            segment.release()
+            self._segments.append(segment)
+            self._next_serial += len(segment)
+            return segment
+
+    def put_vectors(self, segment: Segment, vectors: VectorWriter) -> None:
+        """Write the vectors of a segment, instead of those that it has."""
+        with named_faults(self.directory):
+            self._replace(segment.name + VECTORS)
+            vectors.write(self.directory / segment.name)
+            self._segments = [
+                Segment(self.directory / one.name, one.first) if one.name == segment.name else one
+                for one in self._segments
+            ]
+
+    def build(self, *, embedder: str, store: str, searchable: bool) -> Snapshot:
+        """Write what is left, and open the generation, which does not answer yet.
+
+        What it says of the store is for once that holds its chunks, as it should where all have vectors.
+
+        Args:
+            embedder: Its fingerprint.
+            store: Its fingerprint.
+            searchable: Whether the store answers searches, and so says what it holds.
+        """
+        with named_faults(self.directory):
+            self._merge()
+            self._finish_words()
+            write_files(self.directory / "files.json", self._files.values())
+            sizes, checksums = self._compared()
+            live = [np.delete(np.arange(len(one)), one.removed) for one in self._segments]
+            pairs = list(zip(self._segments, live, strict=True))
+            pending = sum(int(one.missing[rows].sum()) for one, rows in pairs)
+            stored = str(sum(map(len, live)))
+            if pending:
+                last = self._previous and self._previous.meta
+                store, stored = (last.store, last.stored) if last else ("", "")
+            elif searchable:
+                ids = np.concatenate([np.empty(0, "S32"), *(one.ids[rows] for one, rows in pairs)])
+                keys = np.concatenate(
+                    [np.empty(0, "S32"), *(one.keys[rows] for one, rows in pairs)]
+                )
+                stored = contents(ids, keys)
             meta = Meta(
                 format=FORMAT,
-                generation=generation,
-                rows=len(order),
-                dimension=dimension,
-                next_serial=max([next_serial, *(item.serial + 1 for item in order[-1:])]),
+                generation=self.generation,
+                rows=sum(map(len, live)),
+                pending=pending,
+                dimension=self._dimension,
+                next_serial=self._next_serial,
                 embedder=embedder,
                 store=store,
+                stored=stored,
                 created=time.time(),
                 release=__version__,
-                checksums=_checksums(building),
+                segments=[SegmentEntry(one.name, one.first) for one in self._segments],
+                sizes=sizes,
+                checksums=checksums,
             )
-            (building / "meta.json").write_text(json.dumps(asdict(meta)), encoding="utf-8")
-            _sync_tree(building)
-            building.rename(target)
-            point_at(target)
-    except BaseException:
-        shutil.rmtree(building, ignore_errors=True)  # a full disk needs the room
-        raise
-    with suppress(StoreError):
-        _remove_old(space_directory, generation)
-    return generation
+            (self.directory / "meta.json").write_text(json.dumps(asdict(meta)), encoding="utf-8")
+            self._sync()
+            return Snapshot(self.directory)
 
+    def publish(self) -> Path:
+        """Have the generation that was built answer; its folder."""
+        target = self.directory.with_suffix("")
+        with named_faults(self.directory):
+            self.directory.rename(target)
+        point_at(target)
+        with suppress(StoreError):
+            _remove_old(target.parent, self.generation)
+        return target
 
-def _write_chunks(
-    building: Path, previous: Snapshot | None, order: Sequence[_Item], files: Sequence[str]
-) -> Sequence[str]:
-    """Write the chunks and the columns beside them; the uri of each chunk."""
-    file_numbers = {uri: number for number, uri in enumerate(files)}
-    ids = np.empty(len(order), "S32")
-    keys = np.empty(len(order), "S32")
-    file_of_row = np.empty(len(order), np.int32)
-    offsets = np.zeros(len(order) + 1, np.uint64)
-    uris: list[str] = []
-    with (building / "chunks.jsonl").open("wb") as lines:
-        for number, item in enumerate(order):
-            line, ids[number], keys[number], uri = _entry(previous, item)
-            file_of_row[number] = file_numbers[uri]
-            uris.append(uri)
-            offsets[number + 1] = lines.tell() + len(line)
-            lines.write(line)
-    in_memory = BytesIO()  # numpy writes to a file in C, and a full disk has no number then
-    np.save(in_memory, offsets)
-    (building / "chunks.npy").write_bytes(in_memory.getbuffer())
-    np.savez(
-        building / "columns.npz",
-        serials=np.asarray([item.serial for item in order], np.uint64),
-        ids=ids,
-        keys=keys,
-        files=file_of_row,
-    )
-    return uris
+    def _take_over(self, previous: Snapshot) -> None:
+        if previous.meta.dimension != self._dimension:
+            self._dropped = np.arange(len(previous))
+        dropped = dict(previous.by_segment(self._dropped))
+        for segment in previous.segments:
+            removed = np.union1d(segment.removed, dropped.get(segment.name, ())).astype(np.intp)
+            if len(removed) == len(segment):
+                continue
+            for path in files_of(previous.directory / segment.name):
+                link_or_copy(path, self.directory / path.name)
+                self._taken.add(path.name)
+            if len(removed) > len(segment.removed):
+                self._replace(segment.name + REMOVED)
+                write_removed(self.directory / segment.name, removed)
+            self._segments.append(Segment(self.directory / segment.name, segment.first))
 
+    def _replace(self, name: str) -> None:
+        """Make room for a file, if there is one."""
+        (self.directory / name).unlink(missing_ok=True)
+        self._taken.discard(name)
 
-def _checksums(building: Path) -> Mapping[str, int]:
-    """The CRC-32 of every file but locks, which hold nothing."""
-    return {
-        path.relative_to(building).as_posix(): checksum(path)
-        for path in sorted(building.rglob("*"))
-        if path.is_file() and path.suffix != ".lock"
-    }
+    def _merge(self) -> None:
+        """Write small segments as one; see :mod:`ragloom.snapshot.merging`."""
+        sizes = []
+        for one in self._segments:
+            missing = np.delete(one.missing, one.removed)
+            sizes.append(Size(len(one), len(missing), not missing.any()))
+        for number, (start, end) in enumerate(reversed(merges(sizes))):
+            stem = self.directory / f"merged-{self.generation:06d}-{number}"
+            new = merged(stem, self._segments[start:end], self._dimension)
+            for segment in self._segments[start:end]:
+                for path in files_of(self.directory / segment.name):
+                    self._replace(path.name)
+            self._segments[start:end] = [new]
 
+    def _writers(self) -> tuple[LexicalWriter, LexicalWriter]:
+        """Of the chunks and of the files; what is dropped is removed from them.
 
-def point_at(generation: Path) -> None:
-    """Have ``CURRENT`` name a generation, in one step; the caller holds the space's lock."""
-    pointer = generation.parent / "CURRENT"
-    temporary = pointer.with_name("CURRENT.tmp")
-    with named_faults(pointer):
-        with create(temporary) as stream:
-            stream.write(f"{generation.name}\n".encode("ascii"))
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.replace(pointer)
-        _sync_directory(pointer.parent)
-
-
-def _order(
-    previous: Snapshot | None, kept: npt.NDArray[np.bool_], rows: Sequence[NewRow]
-) -> list[_Item]:
-    """The rows to write, in the order of their serial numbers."""
-    fresh = {row.chunk.id: row for row in rows}
-    order: list[_Item] = []
-    next_serial = 0
-    if previous is not None:
-        next_serial = previous.meta.next_serial
-        for at, (name, serial) in enumerate(zip(previous.ids, previous.serials, strict=True)):
-            row = fresh.pop(name.decode("ascii"), None)
-            if row is not None or kept[at]:
-                order.append(_Item(int(serial), at, row))
-    order.extend(_Item(serial, -1, row) for serial, row in enumerate(fresh.values(), next_serial))
-    return order
-
-
-def _entry(previous: Snapshot | None, item: _Item) -> tuple[bytes, bytes, bytes, str]:
-    """The line, id, key and uri of a row to write."""
-    if item.row is not None:
-        chunk = item.row.chunk
-        return chunk_line(chunk), chunk.id.encode(), item.row.key.encode(), chunk.uri
-    if previous is None:
-        raise ValueError("a row can only be kept from a previous generation")
-    uri, at = previous.uris[previous.file_of_row[item.at]], item.at
-    return previous.line(at), bytes(previous.ids[at]), bytes(previous.keys[at]), uri
-
-
-def _write_vectors(
-    path: Path, previous: Snapshot | None, order: Sequence[_Item], dimension: int
-) -> None:
-    header = {"descr": "<f4", "fortran_order": False, "shape": (len(order), dimension)}
-    with path.open("wb") as stream:
-        np.lib.format.write_array_header_1_0(stream, header)
-        for start in range(0, len(order), _COPY_ROWS):
-            part = order[start : start + _COPY_ROWS]
-            block = np.empty((len(part), dimension), np.float32)
-            old = [number for number, item in enumerate(part) if item.row is None]
-            if old and previous is not None:
-                block[old] = previous.vectors[[part[number].at for number in old]]
-            for number, item in enumerate(part):
-                if item.row is not None:
-                    block[number] = item.row.vector
-            stream.write(block.tobytes())
-
-
-def _write_lexical(
-    building: Path,
-    previous: Snapshot | None,
-    kept: npt.NDArray[np.bool_],
-    order: Sequence[_Item],
-    uris: Sequence[str],
-) -> None:
-    """Index the chunks that changed, and as one document each file that any of them is of.
-
-    A file is indexed by the lowest serial number of its chunks.
-
-    Args:
-        building: The generation's folder.
-        previous: The generation before it.
-        kept: ``(n,)``: rows of ``previous`` that stay as they are.
-        order: The rows to write.
-        uris: The file of each.
-    """
-    touched = {uri for item, uri in zip(order, uris, strict=True) if item.row is not None}
-    removed, removed_files = [], []
-    if previous is not None:
-        removed = previous.serials[~kept].tolist()
-        touched |= {previous.uris[number] for number in np.unique(previous.file_of_row[~kept])}
-        first = zip(*np.unique(previous.file_of_row, return_index=True), strict=True)
-        removed_files = [
-            int(previous.serials[row]) for number, row in first if previous.uris[number] in touched
-        ]
-    rebuilt = previous is None or (
-        _worn(previous.lexical, len(removed), small=_WRITTEN_WHOLE)
-        or _worn(previous.file_lexical, len(removed_files))
-    )
-    items: dict[str, list[_Item]] = {}
-    for item, uri in zip(order, uris, strict=True):
-        if rebuilt or uri in touched:
-            items.setdefault(uri, []).append(item)
-
-    def chunks_of(uri: str) -> Sequence[Chunk]:
-        return sorted((_chunk(previous, item) for item in items[uri]), key=_ordinal)
-
-    @cache
-    def language(uri: str) -> str:
-        chunks = chunks_of(uri)
-        return language_of([chunk.text for chunk in chunks[:: -(-len(chunks) // _SAMPLED_CHUNKS)]])
-
-    def chunks() -> Iterator[LexicalDocument]:
-        for item in order:
-            if rebuilt or item.row is not None:
-                chunk = _chunk(previous, item)
-                heading = heading_text(chunk)
-                yield LexicalDocument(
-                    item.serial, chunk.uri, chunk.text, heading, language(chunk.uri)
+        tantivy counts what is removed in how rare a word is and how long a text is, until it is merged
+        away: from some share on, an index is better written whole.
+        """
+        if self._lexical is None:
+            previous = self._previous
+            removed = removed_files = np.empty(0, np.uint64)
+            whole = previous is None
+            if previous is not None:
+                removed = previous.serials[self._dropped]
+                numbers = np.unique(previous.file_of_row[self._dropped])
+                removed_files = previous.serials[previous.first_rows[numbers]]
+                whole = _worn(previous.lexical, len(removed), small=_WRITTEN_WHOLE) or _worn(
+                    previous.file_lexical, len(removed_files)
                 )
+            old = None if whole or previous is None else previous.directory
+            self._lexical = (
+                LexicalWriter(self.directory / LEXICAL, previous=old and old / LEXICAL),
+                LexicalWriter(
+                    self.directory / FILE_LEXICAL,
+                    previous=old and old / FILE_LEXICAL,
+                    vocabulary=True,
+                ),
+            )
+            if old is None:
+                for segment in self._segments:
+                    rows = np.delete(np.arange(len(segment)), segment.removed)
+                    self._index_words(segment, rows.tolist())
+            else:
+                self._lexical[0].remove(removed.tolist())
+                self._lexical[1].remove(removed_files.tolist())
+        return self._lexical
 
-    def files() -> Iterator[LexicalDocument]:
-        for uri, of_file in items.items():
-            own = chunks_of(uri)
-            headings = " ".join(dict.fromkeys(map(heading_text, own)))
-            body = "\n".join(chunk.text for chunk in own)
-            yield LexicalDocument(of_file[0].serial, uri, body, headings, language(uri))
+    def _index_words(self, segment: Segment, rows: Iterable[int]) -> None:
+        """Index the chunks in some rows of a segment, and as one document each of their files."""
+        chunks, files = self._writers()
+        serials = segment.serials
+        for number, of_file in groupby(rows, key=lambda row: int(segment.files[row])):
+            uri = segment.uris[number]
+            title = self._files[uri].metadata.get("title")
+            titles = [title] if isinstance(title, str) else []
+            own = [(int(serials[row]), *segment.text(row)) for row in of_file]
+            texts = [text for _, text, _ in own]
+            language = language_of(texts[:: -(-len(texts) // _SAMPLED_CHUNKS)])
+            headings = [" ".join([*above, *titles]) for _, _, above in own]
+            stems = [stemmed(text, language) for text in texts]
+            for (serial, text, _), heading, terms in zip(own, headings, stems, strict=True):
+                chunks.add(LexicalDocument(serial, uri, text, heading, language, terms))
+            whole = "\n".join(texts), " ".join(dict.fromkeys(headings)), language
+            every = tuple([one for of_chunk in stems for one in of_chunk[at]] for at in (0, 1))
+            files.add(LexicalDocument(own[0][0], uri, *whole, (every[0], every[1])))
 
-    old = None if rebuilt or previous is None else previous.directory
-    update_lexical(
-        building / LEXICAL,
-        previous=old and old / LEXICAL,
-        removed=removed if old else (),
-        added=chunks(),
-    )
-    update_lexical(
-        building / FILE_LEXICAL,
-        previous=old and old / FILE_LEXICAL,
-        removed=removed_files if old else (),
-        added=files(),
-        vocabulary=True,
-    )
+    def _finish_words(self) -> None:
+        """Close the lexical indexes, or take them over where no word has changed."""
+        if self._lexical is None and self._previous is not None and not len(self._dropped):
+            for name in (LEXICAL, FILE_LEXICAL):
+                (self.directory / name).mkdir()
+                for path in sorted((self._previous.directory / name).iterdir()):
+                    link_or_copy(path, self.directory / name / path.name)
+                    self._taken.add(f"{name}/{path.name}")
+            return
+        for writer in self._writers():
+            writer.close()
+
+    def _compared(self) -> tuple[Mapping[str, int], Mapping[str, int]]:
+        """The size and the CRC-32 of every file but locks, which hold nothing."""
+        known = {} if self._previous is None else self._previous.meta.checksums
+        sizes, checksums = {}, {}
+        for path in sorted(self.directory.rglob("*")):
+            if path.is_file() and path.suffix != ".lock":
+                name = path.relative_to(self.directory).as_posix()
+                sizes[name] = path.stat().st_size
+                checksums[name] = known[name] if name in self._taken else checksum(path)
+        return sizes, checksums
+
+    def _sync(self) -> None:
+        """Have everything on the disk that was not there before, before the pointer names it."""
+        for folder, _, names in os.walk(self.directory):
+            for path in map(Path(folder).joinpath, names):
+                if path.relative_to(self.directory).as_posix() not in self._taken:
+                    with path.open("rb") as stream:
+                        os.fsync(stream.fileno())
+            sync_directory(Path(folder))
 
 
 def _worn(index: LexicalIndex, removed: int, *, small: int = 0) -> bool:
-    """Whether an index is better written whole than without some of its documents.
-
-    tantivy counts what is removed in how rare a word is and how long a text is, until it is merged away.
-    """
+    """Whether an index is better written whole than without some of its documents."""
     gone = index.removed + removed
     written = len(index) + index.removed
     return gone > 0 and (written <= small or gone > _MOST_REMOVED * written)
-
-
-def _ordinal(chunk: Chunk) -> int:
-    return chunk.ordinal
-
-
-def _chunk(previous: Snapshot | None, item: _Item) -> Chunk:
-    if item.row is not None:
-        return item.row.chunk
-    if previous is None:
-        raise ValueError("a row can only be kept from a previous generation")
-    return previous.chunk(item.at)
-
-
-def heading_text(chunk: Chunk) -> str:
-    """The titles that a chunk stands under, and its document's title."""
-    title = chunk.metadata.get("title")
-    titles = [*chunk.headings, title] if isinstance(title, str) else chunk.headings
-    return " ".join(titles)
-
-
-def _sync_tree(directory: Path) -> None:
-    """Have everything below on the disk before the pointer names it."""
-    for folder, _, names in os.walk(directory):
-        for name in names:
-            with Path(folder, name).open("rb") as stream:
-                os.fsync(stream.fileno())
-        _sync_directory(Path(folder))
-
-
-def _sync_directory(directory: Path) -> None:
-    if os.name == "nt":  # directories cannot be opened there, nor need they be
-        return
-    handle = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _remove_old(space_directory: Path, generation: int) -> None:

@@ -8,7 +8,7 @@ from ragloom.snapshot.analyzer import analyze, terms_of, words
 from ragloom.snapshot.languages import LANGUAGES, language_of, query_language, stemmer
 from ragloom.snapshot.letters import fold_accents
 from ragloom.snapshot.lexical import LexicalIndex
-from ragloom.snapshot.lexical_writer import LexicalDocument, update_lexical
+from ragloom.snapshot.lexical_writer import LexicalDocument
 
 # Letters, marks and signs of many scripts, mixed more than any text mixes them.
 CHARACTERS = st.sampled_from(
@@ -55,14 +55,14 @@ def test_accents_are_folded_once(word):
 
 
 @pytest.fixture(scope="module")
-def make_index(tmp_path_factory):
+def make_index(tmp_path_factory, write_lexical):
     def make(*texts):
         directory = tmp_path_factory.mktemp("index") / "lexical"
         documents = [
             LexicalDocument(number, f"{number}.md", text, "", language_of([text]))
             for number, text in enumerate(texts)
         ]
-        update_lexical(directory, previous=None, removed=[], added=documents)
+        write_lexical(directory, documents)
         return LexicalIndex(directory)
 
     return make

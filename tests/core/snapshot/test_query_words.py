@@ -1,16 +1,16 @@
 import pytest
 
 from ragloom.snapshot.lexical import LexicalIndex
-from ragloom.snapshot.lexical_writer import LexicalDocument, update_lexical
+from ragloom.snapshot.lexical_writer import LexicalDocument
 from ragloom.snapshot.words import weighted_terms
 
 
 @pytest.fixture
-def make_index(tmp_path):
+def make_index(tmp_path, write_lexical):
     def make(*texts):
         directory = tmp_path / "lexical"
         documents = [LexicalDocument(n, f"{n}.md", text, "") for n, text in enumerate(texts)]
-        update_lexical(directory, previous=None, removed=[], added=documents)
+        write_lexical(directory, documents)
         return LexicalIndex(directory)
 
     return make

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ import pytest
 from ragloom import StoreError, StoreOutdatedError
 from ragloom.snapshot import tantivy_index
 from ragloom.snapshot.lexical import LexicalIndex
-from ragloom.snapshot.lexical_writer import LexicalDocument, update_lexical
+from ragloom.snapshot.lexical_writer import LexicalDocument
 from ragloom.snapshot.tantivy_index import READ_LOCK, WRITE_LOCK, tantivy_errors
 from ragloom.stores.faults import fault_of
 
@@ -23,9 +24,9 @@ class PanicException(BaseException):
 
 
 @pytest.fixture
-def lexical(tmp_path: Path) -> Path:
+def lexical(tmp_path: Path, write_lexical: Callable[..., None]) -> Path:
     documents = [LexicalDocument(n, f"{n}.md", f"harvest word{n}", "title") for n in range(5)]
-    update_lexical(tmp_path / "lexical", previous=None, removed=[], added=documents)
+    write_lexical(tmp_path / "lexical", documents)
     return tmp_path / "lexical"
 
 
@@ -34,10 +35,12 @@ def found(directory: Path) -> list[int]:
     return sorted(np.asarray(serials).tolist())
 
 
-def test_the_read_lock_stays_and_the_write_lock_goes(lexical: Path) -> None:
+def test_the_read_lock_stays_and_the_write_lock_goes(
+    lexical: Path, write_lexical: Callable[..., None]
+) -> None:
     assert (lexical / READ_LOCK).stat().st_size == 0
     assert not (lexical / WRITE_LOCK).exists()
-    update_lexical(lexical.with_name("next"), previous=lexical, removed=[1], added=[])
+    write_lexical(lexical.with_name("next"), [], previous=lexical, removed=[1])
     assert (lexical.with_name("next") / READ_LOCK).exists()
     assert [0, 2, 3, 4] == found(lexical.with_name("next"))
 
