@@ -167,7 +167,7 @@ def _write_settings(folder: Path, scene: Scene, embedder: str, *, real: bool = T
 
 def _wreck(scene: Scene, folder: Path) -> None:
     """Take away the store, or the snapshot, whichever is to be repaired."""
-    pattern = "store/**/*" if scene.name == "repair, store" else "gen-*/columns.npz"
+    pattern = "store/**/*" if scene.name == "repair, store" else "gen-*/*.columns"
     for path in scene.state(folder).glob(pattern):
         if path.is_file() and path.stat().st_size:
             path.write_bytes(b"\0garbage" * 20)

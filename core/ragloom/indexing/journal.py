@@ -2,8 +2,8 @@
 
 Two files in the space's folder: ``embeddings.journal`` holds the vectors made so far, in records of
 fixed size that carry a checksum; ``touched.journal`` holds the ids that the run was about to write to
-the store or to delete from it, and the dimension of its vectors. Both are gone once a generation is
-published.
+the store or to delete from it, and the dimension of its vectors. The vectors are gone once a generation
+has them, the ids once the store is right.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from ragloom.stores.atomic import no_link
 from ragloom.stores.faults import named_faults
 
 TOUCHED = "touched.journal"
-"""There while a run writes to the store, and after it was interrupted then."""
+"""There from before a run writes to the store until it has, and after it was interrupted then."""
+EMBEDDINGS = "embeddings.journal"
 
 _KEY_BYTES = 32
 _DIMENSION = "#"  # begins no id
@@ -30,7 +31,7 @@ class Journal:
     """The journal of one space; the caller holds the space's lock."""
 
     def __init__(self, directory: Path, dimension: int) -> None:
-        self._embeddings = directory / "embeddings.journal"
+        self._embeddings = directory / EMBEDDINGS
         self._touched = directory / TOUCHED
         self._dimension = dimension
         self._sound: int | None = None  # bytes up to the first torn or foreign record, once known
@@ -54,6 +55,14 @@ class Journal:
             sound += self._record.itemsize
         self._sound = sound
         return known
+
+    def state(self) -> tuple[int, int]:
+        """Changes with the vectors: the size of their file, and when it was changed, in ns."""
+        try:
+            status = self._embeddings.stat()
+        except OSError:
+            return 0, 0
+        return status.st_size, status.st_mtime_ns
 
     def remember(self, keys: Sequence[str], vectors: Embeddings) -> None:
         """Append vectors, in the order of their keys, to the last record that can be recalled."""
@@ -99,11 +108,11 @@ class Journal:
         with named_faults(self._touched, "removed"):
             self._touched.unlink(missing_ok=True)
 
-    def clear(self) -> None:
-        """Delete everything: a generation has been published."""
-        self.settle()
+    def forget(self) -> None:
+        """Delete the vectors: a generation has them."""
         with named_faults(self._embeddings, "removed"):
             self._embeddings.unlink(missing_ok=True)
+        self._sound = None
 
 
 def _content(path: Path) -> bytes:

@@ -21,8 +21,10 @@ _LOG = logging.getLogger("ragloom")
 
 
 @contextmanager
-def space_lock(directory: Path, *, timeout: float) -> Iterator[None]:
+def space_lock(directory: Path, *, timeout: float, quiet: bool = False) -> Iterator[None]:
     """Hold the space's lock, waiting up to ``timeout`` seconds for another process to finish.
+
+    With ``quiet``, the log says nothing of it.
 
     Raises:
         StoreLockedError: It did not finish in time; the message names it.
@@ -35,7 +37,8 @@ def space_lock(directory: Path, *, timeout: float) -> Iterator[None]:
     try:
         lock.acquire(timeout=0)
     except Timeout:  # which is an OSError
-        _LOG.warning("%s: waiting for %s to finish", directory.name, _holder(holder))
+        if not quiet:
+            _LOG.warning("%s: waiting for %s to finish", directory.name, _holder(holder))
         try:
             lock.acquire(timeout=timeout, poll_interval=0.05)
         except Timeout as error:

@@ -9,30 +9,31 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
 from ragloom.errors import NotIndexedError, StoreDamagedError, StoreOutdatedError
 from ragloom.indexing.embedding import embedding_key
-from ragloom.indexing.journal import Journal
+from ragloom.indexing.journal import EMBEDDINGS, TOUCHED, Journal
 from ragloom.indexing.lock import space_lock
 from ragloom.indexing.store_sync import StoreWriter
-from ragloom.protocols import Embedder
-from ragloom.secrets.redaction import hide_passwords
+from ragloom.protocols import Embedder, Embeddings
 from ragloom.snapshot import (
-    NewRow,
+    GenerationWriter,
     Snapshot,
     all_generations,
     current,
     last_meta,
     point_at,
-    publish,
 )
 from ragloom.snapshot.manifest import FileEntry
+from ragloom.snapshot.segment import SegmentWriter, VectorWriter, chunk_line
 from ragloom.stores.atomic import quarantine
 from ragloom.stores.faults import is_folder
 from ragloom.types import Chunk
 
+_QUICK = 1 << 26  # bytes of a generation that every run compares with their checksums
 _LOG = logging.getLogger("ragloom")
 
 
@@ -51,8 +52,11 @@ class Recovery:
         self._writer = writer
         self._embedder = embedder
 
-    def opened(self) -> Snapshot | None:
-        """The generation that answers, compared with its checksums; None where there is none.
+    def opened(self, *, compare: bool = False) -> Snapshot | None:
+        """The generation that answers; None where there is none.
+
+        It is compared with its checksums where that is requested or quick, or where the last run did not
+        end cleanly.
 
         Raises:
             StoreDamagedError: It is not whole, or it is gone, or an older ragloom wrote it.
@@ -63,7 +67,15 @@ class Recovery:
             return None
         if not is_folder(directory):
             raise StoreDamagedError(f"{directory} is gone")
-        return _checked(directory)
+        snapshot = Snapshot(directory)
+        if compare or snapshot.size <= _QUICK or self._ended_uncleanly():
+            snapshot.check()
+        return snapshot
+
+    def _ended_uncleanly(self) -> bool:
+        """Whether a run was killed, or the machine with it."""
+        left = (TOUCHED, EMBEDDINGS, "*.tmp")
+        return any(any(self._directory.glob(name)) for name in left)
 
     def whole(self, *, timeout: float) -> Snapshot | None:
         """The generation that a run starts from; None where everything is to be read from the files.
@@ -99,7 +111,7 @@ class Recovery:
         """
         self._directory.mkdir(parents=True, exist_ok=True)
         with space_lock(self._directory, timeout=timeout):
-            if (snapshot := self._found()) is None:
+            if (snapshot := self._found(compare=True)) is None:
                 if (made := self._from_store()) is not None:
                     return len(made)
                 snapshot = self._older()
@@ -112,14 +124,14 @@ class Recovery:
         """The generation that ``CURRENT`` names, there or not; the newest where it names none."""
         return current(self._directory) or next(iter(all_generations(self._directory)), None)
 
-    def _found(self) -> Snapshot | None:
+    def _found(self, *, compare: bool = False) -> Snapshot | None:
         """The generation that answers, with ``CURRENT`` naming it; None where there is none, or it is lost.
 
         What is damaged is quarantined. ``CURRENT`` names it until another one takes its place, so that the
         next run knows of it when this one is killed.
         """
         try:
-            snapshot = self.opened()  # another run may have rebuilt it
+            snapshot = self.opened(compare=compare)  # another run may have rebuilt it
         except StoreDamagedError as error:
             self._quarantine(self._answering(), error)
             return None
@@ -141,24 +153,41 @@ class Recovery:
         stored = self._writer.read(dimension)
         for embedder in models:
             rows = [
-                NewRow(chunk=replace(chunk, key=""), key=key, vector=vector)
+                (replace(chunk, key=""), key, vector)
                 for chunk, vector in stored
                 if (key := embedding_key(chunk, embedder)) == chunk.key
                 or (keyless and not chunk.key)
             ]
             if rows:
-                publish(
-                    self._directory,
-                    previous=None,
-                    kept=np.zeros(0, np.bool_),
-                    rows=rows,
-                    files=_files([row.chunk for row in rows]),
-                    dimension=dimension,
-                    embedder=embedder,
-                    store=hide_passwords(self._writer.store.fingerprint),
-                )
+                rows.sort(key=lambda row: (row[0].uri, row[0].ordinal, row[0].id))
+                self._publish(rows, dimension, embedder)
                 return self.opened()
         return None
+
+    def _publish(
+        self, rows: Sequence[tuple[Chunk, str, Embeddings]], dimension: int, embedder: str
+    ) -> None:
+        """Publish chunks with their embedding keys and vectors, file by file."""
+        with TemporaryDirectory(dir=self._directory, prefix="parts-") as folder:
+            stem = Path(folder, f"store-{time.time_ns():x}")
+            segment = SegmentWriter(stem)
+            for chunk, key, _ in rows:
+                segment.add(chunk.uri, chunk_line(chunk), chunk.id.encode(), key.encode())
+            segment.close()
+            vectors = VectorWriter(len(rows), dimension)
+            vectors.put(np.arange(len(rows)), np.stack([vector for _, _, vector in rows]))
+            vectors.write(stem)
+            with GenerationWriter(
+                self._directory,
+                previous=None,
+                files=_files([chunk for chunk, _, _ in rows]),
+                dimension=dimension,
+                dropped=np.empty(0, np.intp),
+            ) as writer:
+                writer.adopt(stem)
+                store, searchable = self._writer.named
+                writer.build(embedder=embedder, store=store, searchable=searchable)
+                writer.publish()
 
     def _older(self) -> Snapshot | None:
         """Have the newest generation that is whole answer again; None where none is."""

@@ -12,7 +12,6 @@ import logging
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -22,12 +21,13 @@ from ragloom.errors import StoreDamagedError, StoreError, StoreLockedError
 from ragloom.indexing.journal import Journal
 from ragloom.protocols import Embeddings, SearchableStore, Store
 from ragloom.secrets.redaction import hide_passwords
-from ragloom.snapshot import NewRow, Snapshot, contents
+from ragloom.snapshot import Snapshot
 from ragloom.stores.atomic import quarantine
 from ragloom.types import Chunk, Lines, Progress, Span
 
 _LOG = logging.getLogger("ragloom")
 _WRITE_AT_ONCE = 1000  # chunks a store call
+_RELEASED = 10 * _WRITE_AT_ONCE  # chunks, after which their memory is given back
 # The uri of marks: the folder of the state, so that no file can be called so. Their ids begin with it, too,
 # and so come before those of chunks that are as near.
 _MARK = ".ragloom"
@@ -77,72 +77,61 @@ class StoreWriter:
         self.store = store
         self._progress = progress
 
-    def write(
-        self,
-        snapshot: Snapshot | None,
-        kept: npt.NDArray[np.bool_],
-        rows: Sequence[NewRow],
-        gone: set[str],
-        journal: Journal,
-        dimension: int,
-    ) -> None:
-        """Make the store hold the kept rows of ``snapshot`` and the new ones, and nothing else.
+    @property
+    def named(self) -> tuple[str, bool]:
+        """The store's fingerprint without passwords, and whether readers ask the store."""
+        return hide_passwords(self.store.fingerprint), isinstance(self.store, SearchableStore)
 
-        Usually that is an upsert and a delete. What an interrupted run may have written or deleted is
-        written or deleted again; a store that is not as ``snapshot`` left it is read, and what differs
-        is written and deleted. One that turns out to be damaged is quarantined and written whole.
+    def write(
+        self, snapshot: Snapshot, before: Snapshot | None, journal: Journal, *, interrupted: bool
+    ) -> None:
+        """Make the store hold the chunks of a generation that has all its vectors, and nothing else.
+
+        Usually that is an upsert and a delete of what the journal says has changed since ``before``. A
+        store that is not as ``before`` says is read, and what differs is written and deleted. A store that
+        turns out to be damaged is quarantined and written whole.
+
+        Args:
+            snapshot: The generation.
+            before: The one that answers now.
+            journal: Knows what has changed since the store was written.
+            interrupted: Whether an earlier run may have written some of it.
 
         Raises:
             StoreError: It does not hold what was written to it, or the machine failed.
             StoreDamagedError: It lies elsewhere.
         """
-        everything = [int(row) for row in np.flatnonzero(kept)]
         try:
-            whole = self._write_changes(snapshot, everything, rows, gone, journal, dimension)
+            whole = self._write_changes(snapshot, before, journal, interrupted=interrupted)
         except StoreDamagedError as error:
             self._quarantine(error)
             whole = False
         if not whole:
-            self._rewrite(snapshot, everything, rows, dimension)
+            self._rewrite(snapshot)
 
     def _write_changes(
-        self,
-        snapshot: Snapshot | None,
-        everything: list[int],
-        rows: Sequence[NewRow],
-        gone: set[str],
-        journal: Journal,
-        dimension: int,
+        self, snapshot: Snapshot, before: Snapshot | None, journal: Journal, *, interrupted: bool
     ) -> bool:
         """Whether the store holds what it should; one that does not is empty."""
-        self._make_room(snapshot, journal, dimension)
+        dimension = snapshot.meta.dimension
+        self._make_room(before, journal, dimension)
         with self._open(dimension):
             marks = _marks(self.store, dimension)
-            fresh = {row.chunk.id for row in rows}
-            interrupted = journal.touched()
-            staying = set(everything)
-            if snapshot is not None and self._is_left_by(snapshot, marks, interrupted):
-                known = snapshot.row_of_id
-                again = sorted(
-                    known[name] for name in interrupted if name in known and known[name] in staying
-                )
-                late = rows
-                gone = gone | {name for name in interrupted if name not in fresh | known.keys()}
+            touched = journal.touched()
+            if before is not None and (self._is_left_by(before, marks, interrupted=interrupted)):
+                rows = np.sort(snapshot.rows_of(touched))
+                gone = touched.difference(_names(snapshot, rows))
             else:
-                again, late, foreign = self._differing(snapshot, everything, rows)
-                gone = gone | foreign
-            here = (
-                set() if snapshot is None else {snapshot.ids[row].decode("ascii") for row in again}
-            )
-            journal.touch(fresh | gone | here)
-            mark = self._mark(snapshot, everything, rows)
-            if marks and (again or late or gone or marks != mark):
+                rows, gone = self._differing(snapshot)
+                journal.touch({*_names(snapshot, rows), *gone})
+            mark = self._mark(snapshot)
+            if marks and (len(rows) or gone or marks != mark):
                 self.store.delete(marks)
                 marks = []
-            self._upsert(snapshot, again, late)
+            self._upsert(snapshot, rows)
             if gone:
                 self.store.delete(sorted(gone))
-            whole = self.store.count() == len(everything) + len(rows) + len(marks)
+            whole = self.store.count() == len(snapshot) + len(marks)
             if whole and not marks:
                 self._set(mark, dimension)
             elif not whole:
@@ -151,7 +140,10 @@ class StoreWriter:
         return whole
 
     def rebuild(self, snapshot: Snapshot, journal: Journal) -> int:
-        """Rewrite a whole generation; the number of chunks is returned."""
+        """Rewrite what has vectors of a generation; the number of its chunks is returned.
+
+        The others follow once they have theirs.
+        """
         dimension = snapshot.meta.dimension
         self._make_room(snapshot, journal, dimension)
         journal.touch(())  # killed, the next run looks at what the store holds
@@ -160,8 +152,11 @@ class StoreWriter:
                 self.store.drop()
         except StoreDamagedError as error:
             self._quarantine(error)
-        self._rewrite(snapshot, range(len(snapshot)), [], dimension)
+        pending = _names(snapshot, snapshot.pending)
+        self._rewrite(snapshot)
         journal.settle()
+        if pending:
+            journal.touch(pending)
         return len(snapshot)
 
     def read(self, dimension: int) -> Sequence[tuple[Chunk, Embeddings]]:
@@ -180,20 +175,16 @@ class StoreWriter:
         return []
 
     def known(
-        self,
-        keys: Collection[str],
-        snapshot: Snapshot | None,
-        journal: Journal,
-        dimension: int,
+        self, keys: Collection[str], before: Snapshot | None, journal: Journal, dimension: int
     ) -> Mapping[str, Embeddings]:
         """Vectors by their key, as far as the store has them: another run may have written them.
 
-        A store that is as ``snapshot`` left it is not read. One that cannot be read knows nothing.
+        A store that is as ``before`` left it is not read. One that cannot be read knows nothing.
         """
-        self._make_room(snapshot, journal, dimension)
+        self._make_room(before, journal, dimension)
         with self._open(dimension), suppress(StoreDamagedError):
             marks = _marks(self.store, dimension)
-            if snapshot is None or not self._is_left_by(snapshot, marks, ()):
+            if before is None or not self._is_left_by(before, marks):
                 return {chunk.key: vector for chunk, vector in self._scan() if chunk.key in keys}
         return {}
 
@@ -233,41 +224,33 @@ class StoreWriter:
         _LOG.warning("%s: %s; quarantined as %s and rebuilt", self.name, error, aside)
 
     def _is_left_by(
-        self, snapshot: Snapshot, marks: Sequence[str], interrupted: Collection[str]
+        self, before: Snapshot, marks: Sequence[str], *, interrupted: bool = False
     ) -> bool:
-        """Whether the store is as it was when ``snapshot`` was published, but for what was interrupted."""
-        if snapshot.meta.store != hide_passwords(self.store.fingerprint):
+        """Whether the store is as ``before`` says, but for what has changed since."""
+        if before.meta.store != self.named[0]:
             return False
         if isinstance(self.store, SearchableStore):
-            return list(marks) == [_mark_of(snapshot)]
-        return bool(interrupted) or self.store.count() == len(snapshot)
+            return list(marks) == [f"{_MARK}-{before.meta.stored}"]
+        return interrupted or str(self.store.count()) == before.meta.stored
 
-    def _differing(
-        self, snapshot: Snapshot | None, everything: list[int], rows: Sequence[NewRow]
-    ) -> tuple[list[int], Sequence[NewRow], set[str]]:
-        """Rows of ``snapshot`` and new ones that the store lacks, and the ids that it should not have."""
-        old: dict[str, int] = {}
-        if snapshot is not None:
-            old = {snapshot.ids[row].decode("ascii"): row for row in everything}
-        new = {row.chunk.id: row for row in rows}
+    def _differing(self, snapshot: Snapshot) -> tuple[npt.NDArray[np.intp], set[str]]:
+        """Rows that the store lacks, and the ids that it should not have."""
+        lacking: npt.NDArray[np.bool_] = np.ones(len(snapshot), np.bool_)
         foreign: set[str] = set()
         try:
             for chunk, _ in self._scan() if self.store.count() else ():
-                if (row := new.get(chunk.id)) is not None:
-                    if chunk == _stored(row):
-                        del new[chunk.id]
-                elif snapshot is not None and chunk.id in old:
-                    if chunk == _stored_again(snapshot, old[chunk.id]):
-                        del old[chunk.id]
-                else:
+                row = snapshot.rows_of([chunk.id])
+                if not len(row):
                     foreign.add(chunk.id)
+                elif chunk == _stored(snapshot, int(row[0])):
+                    lacking[row] = False
         except StoreDamagedError as error:
             if any(self._files.iterdir()):
                 raise  # what is damaged cannot be relied on to be emptied
             _LOG.warning("%s: %s; rebuilding it", self.name, error)
             self.store.drop()
-            return everything, rows, set()
-        return sorted(old.values()), list(new.values()), foreign
+            return np.arange(len(snapshot)), set()
+        return np.flatnonzero(lacking), foreign
 
     def _scan(self) -> Iterator[tuple[Chunk, Embeddings]]:
         for chunks, vectors in self.store.scan():
@@ -278,18 +261,9 @@ class StoreWriter:
                     raise StoreDamagedError(f"{chunk.uri}: a vector in the store is not finite")
                 yield chunk, vector
 
-    def _mark(
-        self, snapshot: Snapshot | None, everything: Sequence[int], rows: Sequence[NewRow]
-    ) -> list[str]:
-        """The mark of rows of ``snapshot`` and new ones; none where readers do not ask the store."""
-        if not isinstance(self.store, SearchableStore):
-            return []
-        ids = [row.chunk.id.encode() for row in rows]
-        keys = [row.key.encode() for row in rows]
-        if snapshot is not None:
-            ids.extend(snapshot.ids[list(everything)])
-            keys.extend(snapshot.keys[list(everything)])
-        return [f"{_MARK}-{contents(np.array(ids, 'S32'), np.array(keys, 'S32'))}"]
+    def _mark(self, snapshot: Snapshot) -> list[str]:
+        """The mark of a snapshot; none where readers do not ask the store."""
+        return [_mark_of(snapshot)] if isinstance(self.store, SearchableStore) else []
 
     def _set(self, marks: Sequence[str], dimension: int) -> None:
         for name in marks:
@@ -303,22 +277,17 @@ class StoreWriter:
             )
             self.store.upsert([mark], _axis(dimension))
 
-    def _rewrite(
-        self,
-        snapshot: Snapshot | None,
-        again: Sequence[int],
-        rows: Sequence[NewRow],
-        dimension: int,
-    ) -> None:
-        total = len(again) + len(rows)
+    def _rewrite(self, snapshot: Snapshot) -> None:
+        dimension = snapshot.meta.dimension
+        rows = np.setdiff1d(np.arange(len(snapshot)), snapshot.pending)
         with self._open(dimension):
-            self._upsert(snapshot, again, rows)
+            self._upsert(snapshot, rows)
             count = self.store.count()
-            if count == total:
-                self._set(self._mark(snapshot, again, rows), dimension)
-        if count != total:
+            if count == len(snapshot):
+                self._set(self._mark(snapshot), dimension)
+        if count != len(rows):
             raise StoreError(
-                f"the store holds {count} chunks of {self.name!r} after {total} were written; "
+                f"the store holds {count} chunks of {self.name!r} after {len(rows)} were written; "
                 "the last index keeps answering"
             )
 
@@ -336,30 +305,21 @@ class StoreWriter:
         finally:
             self.store.close()
 
-    def _upsert(
-        self, snapshot: Snapshot | None, again: Sequence[int], rows: Sequence[NewRow]
-    ) -> None:
-        """Write rows of ``snapshot`` as they are, then new ones."""
-        total = len(again) + len(rows)
-        items = _items(snapshot, again, rows)
-        for done in range(0, total, _WRITE_AT_ONCE):
-            self._progress("store", done, total)
-            chunks, vectors = zip(*islice(items, _WRITE_AT_ONCE), strict=True)
-            self.store.upsert(chunks, np.ascontiguousarray(vectors, np.float32))
-        self._progress("store", total, total)
+    def _upsert(self, snapshot: Snapshot, rows: npt.NDArray[np.intp]) -> None:
+        """Write rows of a snapshot, a part at a time."""
+        for done in range(0, len(rows), _WRITE_AT_ONCE):
+            self._progress("store", done, len(rows))
+            some = rows[done : done + _WRITE_AT_ONCE]
+            chunks = [_stored(snapshot, int(row)) for row in some]
+            self.store.upsert(chunks, snapshot.vectors(some))
+            if done % _RELEASED == 0:
+                snapshot.release()
+        self._progress("store", len(rows), len(rows))
 
 
-def _items(
-    snapshot: Snapshot | None, again: Sequence[int], rows: Sequence[NewRow]
-) -> Iterator[tuple[Chunk, Embeddings]]:
-    if snapshot is not None:
-        yield from ((_stored_again(snapshot, row), snapshot.vectors[row]) for row in again)
-    yield from ((_stored(row), row.vector) for row in rows)
+def _names(snapshot: Snapshot, rows: npt.NDArray[np.intp]) -> list[str]:
+    return [name.decode("ascii") for name in snapshot.ids[rows]]
 
 
-def _stored(row: NewRow) -> Chunk:
-    return replace(row.chunk, key=row.key)
-
-
-def _stored_again(snapshot: Snapshot, row: int) -> Chunk:
+def _stored(snapshot: Snapshot, row: int) -> Chunk:
     return replace(snapshot.chunk(row), key=snapshot.keys[row].decode("ascii"))

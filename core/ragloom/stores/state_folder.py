@@ -16,7 +16,7 @@ from ragloom.errors import StoreError
 from ragloom.sources.tracking import tracked
 from ragloom.stores.faults import fault_error, fault_of
 
-_GENERATION = re.compile(r"[/\\]gen-[0-9]{6}")  # they share the files of their lexical indexes
+_SHARED = re.compile(r"[/\\]([a-z]+-)?gen-[0-9]{6}|[/\\]parts\b")  # share files that never change
 _REPLACED = "lessons"  # many files, which are replaced and never written in place
 
 _listed: dict[str, tuple[tuple[int, int], Sequence[str]]] = {}
@@ -44,7 +44,7 @@ def check_state(state: Path) -> None:
     folders = [str(state)]
     while folders:
         folder = folders.pop()
-        folders += _subfolders(folder, linked=bool(_GENERATION.search(folder, len(str(state)))))
+        folders += _subfolders(folder, linked=bool(_SHARED.search(folder, len(str(state)))))
     if tracked(state) or os.path.lexists(state / ".git"):
         raise StoreError(
             f"{state} is tracked by git, and what a repository brings is not used as an index: "

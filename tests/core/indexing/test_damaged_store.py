@@ -75,7 +75,8 @@ def wrecked(indexed: Path) -> Callable[[Wreck, int], Path]:
     shutil.copytree(indexed, aside)
 
     def wreck(how: Wreck, seed: int) -> Path:
-        shutil.rmtree(indexed)
+        # Moved, not deleted: an index that is still open may write its lock file meanwhile.
+        indexed.rename(indexed.parent / f"before-{len(list(indexed.parent.iterdir()))}")
         shutil.copytree(aside, indexed)
         content = bytearray(whole)
         how(content, random.Random(seed))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ragloom import Space
 from ragloom.snapshot.lexical import LexicalIndex
-from ragloom.snapshot.lexical_writer import LexicalDocument, update_lexical
+from ragloom.snapshot.lexical_writer import LexicalDocument
 
 MakeSpace = Callable[..., Space]
 Change = Callable[[Path], object]
@@ -112,21 +112,16 @@ def document(serial: int, word: str) -> LexicalDocument:
 
 
 @pytest.fixture
-def large(tmp_path: Path) -> Path:
+def large(tmp_path: Path, write_lexical: Callable[..., None]) -> Path:
     """An index of a thousand documents and more, one of which was written again five times."""
     folder = tmp_path / "0"
     documents = [document(serial, f"word{serial % 40}") for serial in range(1000)]
-    update_lexical(folder, previous=None, removed=(), added=documents, vocabulary=True)
+    write_lexical(folder, documents, vocabulary=True)
     for run in range(5):
         previous, folder = folder, tmp_path / str(run + 1)
         first = 1000 + 2 * run
-        update_lexical(
-            folder,
-            previous=previous,
-            removed=[first - 2],
-            added=[document(first, "capstan"), document(first + 1, "other")],
-            vocabulary=True,
-        )
+        added = [document(first, "capstan"), document(first + 1, "other")]
+        write_lexical(folder, added, previous=previous, removed=[first - 2], vocabulary=True)
     return folder
 
 
@@ -141,22 +136,24 @@ def test_what_is_removed_and_not_yet_merged_away_is_not_counted(large: Path) -> 
 @settings(max_examples=25)
 @given(runs=st.lists(st.lists(st.integers(0, 59), max_size=8, unique=True), max_size=6))
 def test_frequencies_are_those_of_a_fresh_index(
-    tmp_path_factory: pytest.TempPathFactory, runs: list[list[int]]
+    tmp_path_factory: pytest.TempPathFactory,
+    write_lexical: Callable[..., None],
+    runs: list[list[int]],
 ) -> None:
     root = tmp_path_factory.mktemp("runs")
     held = {serial: document(serial, f"word{serial % 7}") for serial in range(60)}
     folder = root / "0"
-    update_lexical(folder, previous=None, removed=(), added=held.values(), vocabulary=True)
+    write_lexical(folder, held.values(), vocabulary=True)
     number = 60
     for run, places in enumerate(runs, 1):
         removed = [sorted(held)[place] for place in places if place < len(held)]
         added = [document(number + at, f"word{at % 7}") for at in range(len(removed) // 2)]
         number += len(added)
         previous, folder = folder, root / str(run)
-        update_lexical(folder, previous=previous, removed=removed, added=added, vocabulary=True)
+        write_lexical(folder, added, previous=previous, removed=removed, vocabulary=True)
         held = {serial: one for serial, one in held.items() if serial not in removed}
         held |= {one.serial: one for one in added}
-    update_lexical(root / "fresh", previous=None, removed=(), added=held.values(), vocabulary=True)
+    write_lexical(root / "fresh", held.values(), vocabulary=True)
     made, fresh = LexicalIndex(folder), LexicalIndex(root / "fresh")
     assert len(fresh) == len(made) == len(held)
     for word in [f"word{at}" for at in range(7)]:

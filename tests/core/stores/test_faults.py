@@ -6,11 +6,10 @@ import errno
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from ragloom import Space, StoreDamagedError, StoreError
-from ragloom.snapshot import reader
+from ragloom.snapshot import meta, reader
 from ragloom.stores.faults import entries_of, fault_of, is_folder, named_faults
 
 MakeSpace = Callable[..., Space]
@@ -35,11 +34,11 @@ def test_a_fault_sets_nothing_aside_and_is_named(
         raise OSError(number, "it fails", str(directory / "gen-000001" / "some file"))
 
     for place, function in (
-        (reader, "_read_meta"),
+        (reader, "read_meta"),
         (reader, "checksum"),
-        (np, "load"),
+        (reader, "Segment"),
         (reader, "LexicalIndex"),
-        (reader, "is_folder"),
+        (meta, "is_folder"),
     ):
         with monkeypatch.context() as patched:
             patched.setattr(place, function, fail)
@@ -53,7 +52,7 @@ def test_a_fault_sets_nothing_aside_and_is_named(
     assert 2 == len(make_space().snapshot().files)
 
 
-@pytest.mark.parametrize("function", ["_read_meta", "checksum", "LexicalIndex"])
+@pytest.mark.parametrize("function", ["read_meta", "checksum", "Segment", "LexicalIndex"])
 def test_no_memory_is_a_fault(
     files: Path, make_space: MakeSpace, monkeypatch: pytest.MonkeyPatch, function: str
 ) -> None:
