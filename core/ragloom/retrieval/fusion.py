@@ -53,7 +53,7 @@ def _combined(
     words = _scaled(np.append(lexical, np.float32(0)))[:-1]
     if np.isnan(cosine).all():
         return words
-    meaning = _scaled(cosine)
+    meaning = _scaled(cosine, missing=float(np.nanmin(cosine)))  # what has no vector yet
     if np.isnan(lexical).all():
         return meaning
     return dense * meaning + (1 - dense) * words
@@ -65,7 +65,9 @@ def _reciprocal_ranks(
     """The sum of 1 / (60 + rank) over the lists that hold a chunk (Cormack, Clarke and Buettcher, 2009)."""
     total = np.zeros(len(cosine))
     for scores in (cosine, lexical):
-        total += np.nan_to_num(1 / (_RANK_OFFSET + ranks(scores)), nan=0.0)
+        share = 1 / (_RANK_OFFSET + ranks(scores))
+        share[np.isnan(share)] = 0.0
+        total += share
     return total
 
 
@@ -78,9 +80,10 @@ def ranks(scores: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
     return places
 
 
-def _scaled(scores: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
-    filled = np.nan_to_num(scores.astype(np.float64), nan=0.0)
+def _scaled(scores: npt.NDArray[np.float32], missing: float = 0.0) -> npt.NDArray[np.float64]:
+    filled = scores.astype(np.float64)
     if not len(filled):
         return filled
+    filled[np.isnan(filled)] = missing
     low, high = filled.min(), filled.max()
     return (filled - low) / (high - low) if high > low else np.ones(len(filled))

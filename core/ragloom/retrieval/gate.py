@@ -79,10 +79,10 @@ def judge(
             neither read nor give those that are not shown or named, which saves most of the time.
     """
     changed: set[str] = set()
-    named = 0
+    named, fewest, farthest_of_all = 0, min(last, examined(row.top_k)), farthest(last)
+    end = fewest if row.full else last
     for at in range(count):
-        most = min(last, examined(row.top_k)) if row.full else last
-        late = at >= min(most + named, farthest(last))
+        late = at >= end
         if not whole and late:
             return
         relevant = relevance(at) >= min_relevance
@@ -105,4 +105,5 @@ def judge(
             else:
                 hit = now
                 row.add(hit)
+        end = min((fewest if row.full else last) + named, farthest_of_all)
         yield Judged(hit=hit, evidence=evidence, rank=at + 1, verdict=verdict)

@@ -100,6 +100,7 @@ def parse(
         content = [word for word in words if not word.stop] or words
         terms = weighted_terms(words)
         stops = {word.text for word in words if word.stop and word not in content}
+        identifiers = _identifiers(spelt)
         return ParsedQuery(
             text=spelt,
             words=content,
@@ -107,8 +108,8 @@ def parse(
             corrected=found,
             phrases=phrases,
             spellings=[one for one in dict.fromkeys(spellings(spelt)) if one not in stops],
-            identifiers=_identifiers(spelt),
-            names=_identifiers(spelt) | _names(spelt),
+            identifiers=identifiers,
+            names=identifiers | _names(spelt),
             foreign=_is_foreign(spelt, words, snapshot.lexical.languages),
             bare=len(content) == len(words),
             phrase=_in_a_row(spelt, content),

@@ -13,13 +13,14 @@ from ragloom.protocols import Embedder, Embeddings, SearchableStore
 from ragloom.retrieval.fusion import fuse
 from ragloom.retrieval.parsed_query import ParsedQuery
 from ragloom.snapshot import Snapshot
+from ragloom.snapshot.vector_codes import highest
 from ragloom.types import Condition, Mode
 
 CANDIDATES = 1000
 """From each of the lists; measured in ``benchmarks/README.md``."""
 
-_HEAD = 256  # candidates that are ordered once more by feedback
-_SAMPLED = 16  # one cosine of so many tells how high the highest are
+_HEAD = 256  # candidates that are ordered by exact cosines, and once more by feedback
+_ENDS = 32  # cosines at either end that are exact before: they set the scale
 
 FILE_WEIGHT = 0.4
 """Of a file's BM25 beside its chunk's, which has the rest; measured in ``benchmarks/README.md``."""
@@ -39,11 +40,13 @@ class Candidates:
     Attributes:
         snapshot: The generation that answers.
         rows: ``(n,)`` rows of the snapshot, ascending.
-        cosine: ``(n,)`` float32; NaN where no embedding was compared.
+        cosine: ``(n,)`` float32; NaN where no embedding was compared, or there is none yet.
         lexical: ``(n,)`` float32, BM25 of the chunk and of its file; NaN where neither has a word.
         vector: ``(d,)``, the query's; None where none was compared.
         known: The share of the query's words that the model has whole.
         reason: Why there are none.
+        best_file: The number of the file with the best chunk by words; -1 where none has a word.
+        agreed_file: The best file, where it has the nearest chunk, too; -1 where not.
     """
 
     snapshot: Snapshot
@@ -53,21 +56,8 @@ class Candidates:
     vector: Embeddings | None = None
     known: float = 1.0
     reason: str = ""
-
-    @property
-    def best_file(self) -> int:
-        """The number of the file with the best chunk by words; -1 where none has a word."""
-        if np.isnan(self.lexical).all():
-            return -1
-        return int(self.snapshot.file_of_row[self.rows[np.nanargmax(self.lexical)]])
-
-    @property
-    def agreed_file(self) -> int:
-        """The best file, where it has the nearest chunk, too; -1 where not."""
-        if np.isnan(self.cosine).all():
-            return -1
-        nearest = int(self.snapshot.file_of_row[self.rows[np.argmax(self.cosine)]])
-        return nearest if nearest == self.best_file else -1
+    best_file: int = -1
+    agreed_file: int = -1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,20 +123,21 @@ def find_candidates(
     vector = None if mode == "lexical" else _vector(query.text, snapshot, embedder)
     terms = query.terms if mode != "dense" else {}
     among = None if allowed is None else snapshot.serials[allowed]
-    serials, _ = found = snapshot.lexical.search(terms, limit=CANDIDATES, among=among)
-    rows = np.searchsorted(snapshot.serials, serials).astype(np.intp)
+    serials, scores = snapshot.lexical.search(terms, limit=CANDIDATES, among=among)
+    by_words = _scores_by_row(snapshot, serials, scores)
+    rows = by_words[0]
     cosine = None
     if vector is not None:
         if native is not None:
             nearest = native.search(vector, limit=CANDIDATES, where=where)
-            known = snapshot.row_of_id
-            dense = np.array([known[name] for name, _ in nearest if name in known], np.intp)
-            rows = _either(dense, rows, len(snapshot))
+            dense = snapshot.rows_of(name for name, _ in nearest)
+            rows = _either(dense, rows)
             cosine = snapshot.cosines(vector, rows)
         else:
-            every = snapshot.cosines(vector)
-            rows = _either(_nearest(every, allowed), rows, len(snapshot))
-            cosine = every[rows]
+            every = snapshot.approximate(vector)
+            rows = _either(highest(every, CANDIDATES, allowed), rows)
+            # The order of hybrid makes those of the head exact.
+            cosine = every[rows] if mode == "hybrid" else snapshot.cosines(vector, rows)
     if query.phrases:
         kept = _with_phrases(snapshot, rows, query.phrases)
         rows, cosine = rows[kept], None if cosine is None else cosine[kept]
@@ -156,76 +147,152 @@ def find_candidates(
         if mode == "dense" and vector is None:
             return _none(snapshot, "the model knows nothing of the query")
         return _none(snapshot, "no chunk shares a word with the query")
+    if vector is not None and cosine is not None and native is None and mode == "hybrid":
+        cosine = _nearly(snapshot, vector, rows, cosine)
+    lexical = _lexical(snapshot, rows, by_words, query if mode != "dense" else None)
+    best = _best_file(snapshot, rows, lexical)
     return Candidates(
         snapshot=snapshot,
         rows=rows,
         cosine=np.full(len(rows), np.nan, np.float32) if cosine is None else cosine,
-        lexical=_lexical(snapshot, rows, found, query if mode != "dense" else None),
+        lexical=lexical,
         vector=vector,
         known=query.known,
+        best_file=best,
+        agreed_file=-1 if cosine is None or _best_file(snapshot, rows, cosine) != best else best,
     )
+
+
+def best_by_words(
+    queries: Sequence[ParsedQuery], snapshot: Snapshot, where: Sequence[Condition], limit: int
+) -> npt.NDArray[np.intp]:
+    """The best rows by the words of some queries, best first; ``limit`` of them."""
+    found = [
+        find_candidates(one, snapshot=snapshot, embedder=None, mode="lexical", where=where)
+        for one in queries
+    ]
+    rows = np.concatenate([one.rows for one in found])
+    scores = np.concatenate([one.lexical for one in found])
+    best = rows[np.argsort(-np.nan_to_num(scores), kind="stable")]
+    return np.array(list(dict.fromkeys(best.tolist()))[:limit], np.intp)
 
 
 def order(found: Sequence[Candidates], mode: Mode) -> Sequence[Ranking]:
     """Order the candidates of one or more indexes of one model for one query, on a common scale.
 
-    In mode ``hybrid``, the head is ordered once more by a vector that has moved a little from the query's
-    to that of the best candidate of all, as in Rocchio's feedback ("Relevance Feedback in Information
-    Retrieval", 1971).
+    In mode ``hybrid``, the head is ordered by exact cosines, and once more by a vector that has moved a
+    little from the query's to that of the best candidate of all, as in Rocchio's feedback ("Relevance
+    Feedback in Information Retrieval", 1971).
     """
-    rankings = _ordered(found, [one.cosine for one in found], mode, among=found)
-    best = max(
-        (one for one in zip(rankings, found, strict=True) if len(one[0].rows)),
-        key=lambda one: float(one[0].scores[0]),
-        default=None,
-    )
-    if mode != "hybrid" or best is None or best[1].vector is None:
+    ends = _ends(found)
+    rankings = _ordered(found, [one.cosine for one in found], mode, ends)
+    if mode != "hybrid" or all(one.vector is None for one in found):
         return rankings
-    moved = (1 - FEEDBACK) * best[1].vector + FEEDBACK * best[1].snapshot.vectors[best[0].rows[0]]
-    moved = (moved / np.linalg.norm(moved)).astype(np.float32)
+    vectors = [
+        one.snapshot.vectors(ranking.rows[:_HEAD])
+        for one, ranking in zip(found, rankings, strict=True)
+    ]
     heads = [
         replace(
             one,
             rows=ranking.rows[:_HEAD],
-            cosine=ranking.cosine[:_HEAD],
+            cosine=ranking.cosine[:0] if one.vector is None else _cosines(own, one.vector),
             lexical=ranking.lexical[:_HEAD],
         )
-        for one, ranking in zip(found, rankings, strict=True)
+        for one, ranking, own in zip(found, rankings, vectors, strict=True)
     ]
-    near = [one.snapshot.cosines(moved, one.rows) for one in heads]
-    again = _ordered(heads, near, mode, among=found)
+    again = _ordered(heads, [one.cosine for one in heads], mode, ends)
+    moved = _moved(heads, again, vectors)
+    if moved is not None:
+        again = _ordered(heads, [_cosines(own, moved) for own in vectors], mode, ends)
     return [_behind(*one) for one in zip(again, rankings, strict=True)]
+
+
+def _moved(
+    heads: Sequence[Candidates], rankings: Sequence[Ranking], vectors: Sequence[Embeddings]
+) -> Embeddings | None:
+    """``(d,)``: the query's vector, moved to that of the best candidate; None where that has none."""
+    there = [at for at, one in enumerate(rankings) if len(one.rows)]
+    at = max(there, key=lambda at: float(rankings[at].scores[0]), default=0)
+    vector = heads[at].vector
+    if not there or vector is None or np.isnan(rankings[at].cosine[0]):
+        return None
+    (nearest,) = vectors[at][heads[at].rows == rankings[at].rows[0]]
+    moved = (1 - FEEDBACK) * vector + FEEDBACK * nearest
+    found: Embeddings = (moved / np.linalg.norm(moved)).astype(np.float32)
+    return found
+
+
+def _cosines(vectors: Embeddings, query: Embeddings) -> npt.NDArray[np.float32]:
+    cosines: npt.NDArray[np.float32] = np.einsum("ij,j->i", vectors, query)
+    return cosines
+
+
+def _nearly(
+    snapshot: Snapshot,
+    vector: Embeddings,
+    rows: npt.NDArray[np.intp],
+    cosine: npt.NDArray[np.float32],
+) -> npt.NDArray[np.float32]:
+    """Approximate cosines, NaN where a row has no vector, with exact ones for the highest and lowest."""
+    there = np.flatnonzero(cosine > -np.inf)
+    ends = there
+    if len(there) > 2 * _ENDS:
+        ends = there[np.argpartition(cosine[there], (_ENDS, len(there) - _ENDS))]
+        ends = np.concatenate([ends[:_ENDS], ends[-_ENDS:]])
+    cosine[ends] = snapshot.cosines(vector, rows[ends])
+    cosine[cosine == -np.inf] = np.nan
+    return cosine
+
+
+def _ends(found: Sequence[Candidates]) -> tuple[np.float32, np.float32]:
+    """The lowest cosine and the highest BM25 of all candidates: the scale of their scores."""
+    cosines = np.concatenate([one.cosine for one in found])
+    lowest = np.fmin.reduce(cosines) if len(cosines) else np.float32(np.nan)
+    return lowest, np.fmax.reduce(np.concatenate([one.lexical for one in found]), initial=0.0)
 
 
 def _ordered(
     found: Sequence[Candidates],
     cosine: Sequence[npt.NDArray[np.float32]],
     mode: Mode,
-    *,
-    among: Sequence[Candidates],
+    ends: tuple[np.float32, np.float32],
 ) -> Sequence[Ranking]:
     """Candidates in their order, with cosines that need not be those of the query.
 
-    The scale of their scores is that of the candidates that they are ``among``.
+    ``ends`` are the scale of their scores, as of :func:`_ends`.
     """
-    lowest = np.concatenate([one.cosine for one in among]).min(initial=np.inf)
-    highest = np.nan_to_num(np.concatenate([one.lexical for one in among])).max(initial=0.0)
     fused = fuse(
-        [*cosine, np.array([lowest], np.float32)],
-        [*(one.lexical for one in found), np.array([highest], np.float32)],
+        [*cosine, np.array(ends[:1], np.float32)],
+        [*(one.lexical for one in found), np.array(ends[1:], np.float32)],
         mode,
         np.mean([one.known for one in found], dtype=float) if found else 1.0,
     )
     rankings = []
     for one, scores in zip(found, fused, strict=False):
-        best = np.argsort(-scores, kind="stable")
-        if (np.diff(scores[best]) == 0).any():
-            best = np.lexsort((one.snapshot.ids[one.rows], -scores))
-        whole = Ranking(
-            rows=one.rows, scores=scores, cosine=one.cosine, lexical=one.lexical, reason=one.reason
+        best = _best_first(scores, one)
+        ranking = Ranking(
+            rows=one.rows[best],
+            scores=scores[best],
+            cosine=one.cosine[best],
+            lexical=one.lexical[best],
+            reason=one.reason,
         )
-        rankings.append(whole.reordered(best))
+        rankings.append(ranking)
     return rankings
+
+
+def _best_first(scores: npt.NDArray[np.float64], found: Candidates) -> npt.NDArray[np.intp]:
+    """The places of the candidates, best first; of those that score the same the first by id."""
+    best = np.argsort(-scores)
+    ranked = scores[best]
+    same = ranked[1:] == ranked[:-1]
+    if same.any():
+        tied = np.flatnonzero(np.append(same, [False]) | np.append([False], same))
+        places = best[tied]
+        ids = found.snapshot.ids[found.rows[places]]
+        best[tied] = places[np.lexsort((ids, -scores[places]))]
+    return best
 
 
 def _behind(head: Ranking, whole: Ranking) -> Ranking:
@@ -259,27 +326,49 @@ def _none(snapshot: Snapshot, reason: str) -> Candidates:
     return Candidates(snapshot=snapshot, rows=rows, cosine=nothing, lexical=nothing, reason=reason)
 
 
+def _scores_by_row(
+    snapshot: Snapshot, serials: npt.NDArray[np.uint64], scores: npt.NDArray[np.float32]
+) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float32]]:
+    """Rows, ascending, and their scores, of serial numbers in any order."""
+    order = np.argsort(serials)
+    serials, every = serials[order], snapshot.serials
+    if len(every) and every[-1] - every[0] == len(every) - 1:  # without a gap
+        return (serials - every[0]).astype(np.intp), scores[order]
+    # In order they are looked up several times as fast: each is near the one before.
+    return np.searchsorted(every, serials).astype(np.intp, copy=False), scores[order]
+
+
+def _best_file(
+    snapshot: Snapshot, rows: npt.NDArray[np.intp], scores: npt.NDArray[np.float32]
+) -> int:
+    """The number of the file with the highest score; -1 where there is none."""
+    best = int(np.argmax(np.where(np.isnan(scores), -np.inf, scores)))
+    return -1 if np.isnan(scores[best]) else int(snapshot.file_of_row[rows[best]])
+
+
 def _lexical(
     snapshot: Snapshot,
     rows: npt.NDArray[np.intp],
-    found: tuple[npt.NDArray[np.uint64], npt.NDArray[np.float32]],
+    found: tuple[npt.NDArray[np.intp], npt.NDArray[np.float32]],
     query: ParsedQuery | None,
 ) -> npt.NDArray[np.float32]:
     """The BM25 of the rows: a chunk counts by its own words, and by those of its file."""
-    serials, scores = found
-    every = np.zeros(len(snapshot), np.float32)
-    every[np.searchsorted(snapshot.serials, serials)] = scores
-    own = every[rows]
-    of_file = np.zeros(len(snapshot.uris), np.float32)
+    places = np.searchsorted(rows, found[0])
+    there = places < len(rows)
+    there[there] = rows[places[there]] == found[0][there]
+    both = np.zeros(len(rows), np.float32)
+    both[places[there]] = found[1][there]
+    both *= np.float32(1 - FILE_WEIGHT)
     if query is not None:
         serials, scores = snapshot.file_lexical.search(
             query.terms,
             limit=CANDIDATES,
             spelt={word: _spelling_weight(word, query) for word in query.spellings},
         )
-        of_file[snapshot.file_of_row[np.searchsorted(snapshot.serials, serials)]] = scores
-    both: npt.NDArray[np.float32] = np.float32(1 - FILE_WEIGHT) * own
-    both += np.float32(FILE_WEIGHT) * of_file[snapshot.file_of_row[rows]]
+        first_rows, scores = _scores_by_row(snapshot, serials, scores)
+        of_file = np.zeros(len(snapshot.uris), np.float32)
+        of_file[snapshot.file_of_row[first_rows]] = scores
+        both += np.float32(FILE_WEIGHT) * of_file[snapshot.file_of_row[rows]]
     both[both == 0] = np.nan
     return both
 
@@ -301,33 +390,10 @@ def _with_phrases(
     return likely[np.array(found, np.bool_)]
 
 
-def _either(
-    some: npt.NDArray[np.intp], others: npt.NDArray[np.intp], count: int
-) -> npt.NDArray[np.intp]:
-    """The rows, of ``count``, that are in either, ascending."""
-    wanted = np.zeros(count, np.bool_)
-    wanted[some] = wanted[others] = True
-    return np.flatnonzero(wanted)
-
-
-def _nearest(
-    cosine: npt.NDArray[np.float32], allowed: npt.NDArray[np.intp] | None
-) -> npt.NDArray[np.intp]:
-    """The rows with the highest cosine, exactly; in no order."""
-    if allowed is not None:
-        cosine = cosine[allowed]
-    rows = _likely(cosine)
-    count = min(CANDIDATES, len(rows))
-    best = rows[np.argpartition(cosine[rows], len(rows) - count)[len(rows) - count :]]
-    return best if allowed is None else allowed[best]
-
-
-def _likely(cosine: npt.NDArray[np.float32]) -> npt.NDArray[np.intp]:
-    """Rows among which the highest are, as a sample tells how high these may be."""
-    sample = np.sort(cosine[::_SAMPLED])
-    wanted = 2 * CANDIDATES // _SAMPLED
-    if len(sample) > wanted:
-        rows = np.flatnonzero(cosine >= sample[-wanted])
-        if len(rows) >= CANDIDATES:
-            return rows
-    return np.arange(len(cosine))
+def _either(some: npt.NDArray[np.intp], others: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+    """The rows that are in either, ascending, each once."""
+    rows = np.concatenate([some, others])
+    rows.sort()
+    new = np.ones(len(rows), np.bool_)
+    np.not_equal(rows[1:], rows[:-1], out=new[1:])
+    return rows[new]

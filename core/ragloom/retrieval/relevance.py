@@ -99,11 +99,13 @@ class Features:
 
     Attributes:
         matrix: ``(n, 5)`` float64: :data:`ragloom.retrieval.calibration.FEATURES`.
+        compared: ``(n,)`` bool: which have a vector; the cosine of the others is 0.
         held: ``(n, w)`` bool: which of the query's words each holds.
         frequency: ``(w,)`` int64: how many chunks hold each word.
     """
 
     matrix: npt.NDArray[np.float64]
+    compared: npt.NDArray[np.bool_]
     held: npt.NDArray[np.bool_]
     frequency: npt.NDArray[np.int64]
 
@@ -144,10 +146,13 @@ def features(
     if np.count_nonzero(agreement) == 1 and len(snapshot) > _SMALL:
         agreement[:] = False  # among many chunks, some word and some vector agree on one
     agreement &= (coverage >= _AGREEING[0]) & (cosine >= _AGREEING[1])
-    unknown = float(rarity[frequency == 0].sum()) / total
-    of_query = np.tile((np.log1p(len(words)), unknown), (len(rows), 1))
+    matrix = np.empty((len(rows), len(FEATURES)))
+    matrix[:, 0], matrix[:, 1], matrix[:, 2] = np.nan_to_num(cosine), agreement, coverage
+    matrix[:, 3] = np.log1p(len(words))
+    matrix[:, 4] = float(rarity[frequency == 0].sum()) / total
     return Features(
-        matrix=np.column_stack([cosine.astype(np.float64), agreement, coverage, of_query]),
+        matrix=matrix,
+        compared=~np.isnan(cosine),
         held=held,
         frequency=frequency,
     )
@@ -174,14 +179,19 @@ def weigh(
     """
     seen = features(query, found, rows, cosine=cosine)
     held = seen.held
-    logit = logits(calibration, seen.matrix) + (FOREIGN_BONUS if query.foreign else 0.0)
+    logit = logits(calibration, seen.matrix)
+    if not seen.compared.all():  # by their words alone, until they have a vector
+        by_words = logits(LEXICAL_CALIBRATION, seen.matrix)
+        logit = np.where(seen.compared, logit, by_words)
+    logit += FOREIGN_BONUS if query.foreign else 0.0
     curve = 1 / (1 + np.exp(-logit))
     literal = _literal(query, found, rows, held, seen.frequency)
     if query.words and not query.words[0].stop and not query.corrected:
-        literal |= _held_in_a_sentence(query, found.snapshot, rows, seen)
         if scores is not None and len(query.words) > 1:
             files = found.snapshot.file_of_row[rows]
             literal |= _stands_out(files, scores, held) & (files == found.best_file)
+        decided = literal | (curve >= LITERAL_RELEVANCE)
+        literal |= _held_in_a_sentence(query, found.snapshot, rows, seen, decided)
     return Evidence(
         coverage=seen.matrix[:, FEATURES.index("coverage")],
         matched=held.sum(axis=1),
@@ -239,13 +249,20 @@ def _literal(
 
 
 def _held_in_a_sentence(
-    query: ParsedQuery, snapshot: Snapshot, rows: npt.NDArray[np.intp], seen: Features
+    query: ParsedQuery,
+    snapshot: Snapshot,
+    rows: npt.NDArray[np.intp],
+    seen: Features,
+    decided: npt.NDArray[np.bool_],
 ) -> npt.NDArray[np.bool_]:
-    """``(n,)`` bool: which rows hold every word, and are near the query or hold them in a row, too."""
+    """``(n,)`` bool: which rows hold every word, and are near the query or hold them in a row, too.
+
+    Chunks that are ``decided`` are not read.
+    """
     every = _missing(seen.held) == 0
     near: npt.NDArray[np.bool_] = every & (seen.matrix[:, FEATURES.index("cosine")] >= _NEAR)
     if query.phrase:
-        for at in np.flatnonzero(every & ~near):
+        for at in np.flatnonzero(every & ~near & ~decided):
             chunk = snapshot.chunk(int(rows[at]))
             near[at] = query.phrase in " ".join(f"{chunk.context} {chunk.text}".casefold().split())
     return near

@@ -6,12 +6,12 @@ absolute number (:mod:`ragloom.retrieval.relevance`).
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from ragloom.config.settings import SpaceSettings
 from ragloom.config.spelling import counted
@@ -21,11 +21,16 @@ from ragloom.retrieval.gate import Judged, examined, farthest, judge
 from ragloom.retrieval.nothing import no_match
 from ragloom.retrieval.parsed_query import ParsedQuery, parse
 from ragloom.retrieval.query import Query
-from ragloom.retrieval.ranking import Candidates, Ranking, find_candidates, order
+from ragloom.retrieval.ranking import (
+    Candidates,
+    Ranking,
+    best_by_words,
+    find_candidates,
+    order,
+)
 from ragloom.retrieval.relevance import (
     DEFAULT_CALIBRATION,
     LEXICAL_CALIBRATION,
-    Evidence,
     WordEvidence,
     best_of,
     weigh,
@@ -35,6 +40,7 @@ from ragloom.retrieval.rows import Row
 from ragloom.snapshot import Snapshot
 from ragloom.types import Calibration, Condition, Hit, Mode, SearchResult
 
+_COMPLETED = 100  # best by words, of which the vectors are as good as all: benchmarks/README.md
 _BLOCK = 50  # candidates that are weighed at once
 _SEEN = 3  # candidates before the best of a question among other sentences
 _OF_A_SENTENCE = 10  # best candidates of each sentence that are examined, too
@@ -72,6 +78,9 @@ class Answers(Protocol):
     def calibration(self) -> Calibration | None:
         """Instead of the embedder's own."""
 
+    def complete(self, rows: npt.NDArray[np.intp]) -> None:
+        """Embed those of some rows, best first, that have no vector yet, while there is time."""
+
     def follow(self, hit: Hit) -> Hit | None:
         """A hit as its file stands now; None where the file no longer says it."""
 
@@ -82,6 +91,7 @@ class Judgement:
 
     Attributes:
         generation: The snapshot that answers.
+        mode: What ordered them.
         parsed: The query and its sentences.
         ranking: In their order, reranked if a reranker is set.
         calibration: What turns evidence into relevance.
@@ -92,6 +102,7 @@ class Judgement:
     """
 
     generation: int
+    mode: Mode
     parsed: Sequence[ParsedQuery]
     ranking: Ranking
     calibration: Calibration
@@ -125,6 +136,9 @@ def gather(query: Query, space: Answers, beside: Sequence[Snapshot] = ()) -> Gat
     embedder = None if lexical else space.embedder
     native = None if lexical else space.native()
     parsed = parse(query.text, snapshot, embedder, beside)
+    where = (*query.conditions, *space.narrowing)
+    if embedder is not None and len(snapshot.pending):
+        space.complete(best_by_words(parsed, snapshot, where, _COMPLETED))
     found = [
         find_candidates(
             one,
@@ -132,7 +146,7 @@ def gather(query: Query, space: Answers, beside: Sequence[Snapshot] = ()) -> Gat
             embedder=embedder,
             native=native,
             mode=mode,
-            where=(*query.conditions, *space.narrowing),
+            where=where,
         )
         for one in parsed
     ]
@@ -175,6 +189,7 @@ def judge_ranking(
     row = Row(top_k, query.most_per_file(space.settings))
     return Judgement(
         generation=snapshot.meta.generation,
+        mode=gathered.mode,
         parsed=gathered.parsed,
         ranking=ranking,
         calibration=calibration,
@@ -258,6 +273,7 @@ def result_of(query: Query, space: Answers, judgement: Judgement) -> SearchResul
         generation=judgement.generation,
         closest=closest,
         searched_for=whole.text if whole.corrected else "",
+        pending=0 if judgement.mode == "lexical" else len(space.snapshot().pending),
     )
 
 
@@ -267,6 +283,8 @@ def _with_sentences(gathered: Gathered, ranking: Ranking, count: int) -> tuple[R
     The best of each question is moved to where it is seen, whatever is told around the question. Those that
     the query as a whole has not among its candidates are not added.
     """
+    if len(gathered.parsed) == 1:
+        return ranking, count
     best, asked = list[int](), list[int]()
     for parsed, found in zip(gathered.parsed[1:], gathered.found[1:], strict=True):
         (own,) = order([found], gathered.mode)
@@ -310,41 +328,39 @@ class Weighed:
         self._gathered = gathered
         self._fused = fused
         self._ranking = reranked or fused
-        self._places = np.arange(len(fused.rows))
+        self._places: Sequence[int] = range(len(fused.rows))
         if reranked is not None:
             by_row = np.argsort(fused.rows)
-            self._places = by_row[np.searchsorted(fused.rows, reranked.rows, sorter=by_row)]
+            self._places = by_row[
+                np.searchsorted(fused.rows, reranked.rows, sorter=by_row)
+            ].tolist()
         self._calibration = calibration
-        self._blocks: dict[int, Evidence] = {}
-        self._starts = sorted({0, _BLOCK, max(examined, _BLOCK), farthest(examined)})
+        ends = sorted({_BLOCK, max(examined, _BLOCK), farthest(examined), len(fused.rows)})
+        self._blocks = map(slice, [0, *ends], ends)
+        self._relevance: list[float] = []
+        self._words: list[WordEvidence] = []
 
     def relevance(self, at: int) -> float:
         """The relevance of the candidate at a place, from 0."""
-        evidence, own = self._evidence(at)
-        return float(evidence.relevance[own])
+        at = self._places[at]
+        while at >= len(self._relevance):
+            self._weigh(next(self._blocks))
+        return self._relevance[at]
 
     def hit(self, at: int) -> tuple[Hit, WordEvidence]:
         """The candidate at a place, from 0, and the words that it shares with the query."""
-        evidence, own = self._evidence(at)
-        ranking = self._ranking
+        relevance, ranking = self.relevance(at), self._ranking
         cosine, lexical = float(ranking.cosine[at]), float(ranking.lexical[at])
         hit = Hit(
             chunk=self._gathered.found[0].snapshot.chunk(int(ranking.rows[at])),
             score=float(ranking.scores[at]),
-            relevance=float(evidence.relevance[own]),
+            relevance=relevance,
             cosine=None if np.isnan(cosine) else cosine,
             lexical=None if np.isnan(lexical) else lexical,
         )
-        return hit, WordEvidence(float(evidence.coverage[own]), int(evidence.matched[own]))
+        return hit, self._words[self._places[at]]
 
-    def _evidence(self, at: int) -> tuple[Evidence, int]:
-        at = int(self._places[at])
-        number = bisect_right(self._starts, at) - 1
-        if number not in self._blocks:
-            self._blocks[number] = self._weigh(slice(*[*self._starts, None][number : number + 2]))
-        return self._blocks[number], at - self._starts[number]
-
-    def _weigh(self, block: slice) -> Evidence:
+    def _weigh(self, block: slice) -> None:
         ranking = self._fused
         rows, head = ranking.rows[block], not block.start
         pairs = zip(self._gathered.parsed, self._gathered.found, strict=True)
@@ -359,7 +375,9 @@ class Weighed:
             )
             for number, (parsed, found) in enumerate(pairs)
         ]
-        return best_of(weighed)
+        best = best_of(weighed)
+        self._relevance += best.relevance.tolist()
+        self._words += map(WordEvidence, best.coverage.tolist(), best.matched.tolist())
 
 
 def _reason(hits: Sequence[Hit], changed: int, closest: Hit | None, least: float) -> str:

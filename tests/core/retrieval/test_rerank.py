@@ -162,7 +162,7 @@ def test_ranking_and_explaining_have_the_order_of_the_search(open_space):
     space = open_space()
     hits = space.search("red").hits
     snapshot = space.snapshot()
-    rows = [snapshot.row_of_id[hit.chunk.id] for hit in hits]
+    rows = snapshot.rows_of(hit.chunk.id for hit in hits).tolist()
     assert list(space.rank("red").rows) == rows
     assert [one.hit for one in space.explain("red").hits] == list(hits)
 
