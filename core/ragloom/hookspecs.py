@@ -128,10 +128,15 @@ class EvaluationSpec:
             <ragloom.workspace.Space.index>` takes it, and returns a
             :class:`ragloom.Measurement`.
         summary: One line: what is measured.
+        space: The name of the plugin's space, for ``ragloom calibrate --space``; empty for none.
+        calibrated: ``module:function`` that is called with the workspace, and returns that space and the
+            queries that it cannot answer.
     """
 
     target: str
     summary: str
+    space: str = ""
+    calibrated: str = ""
 
 
 @hookspec

@@ -33,6 +33,7 @@ class IndexReport:
         embedded: Chunks embedded in this run.
         reused: Chunks of this run's files whose embedding was already known.
         removed_chunks: Chunks that left the index.
+        pending: Chunks in the index that have no vector yet, and are found by their words.
         truncated: Chunks of which the model saw only the beginning.
         seconds: How long it took.
         generation: The snapshot that is now current, 0 for none.
@@ -49,6 +50,7 @@ class IndexReport:
     embedded: int = 0
     reused: int = 0
     removed_chunks: int = 0
+    pending: int = 0
     truncated: int = 0
     seconds: float = 0.0
     generation: int = 0

@@ -159,7 +159,12 @@ class Searchable(ABC):
             limit=limit,
             reason=result.reason,
         )
-        packed = replace(packed, closest=result.closest, searched_for=result.searched_for)
+        packed = replace(
+            packed,
+            closest=result.closest,
+            searched_for=result.searched_for,
+            pending=result.pending,
+        )
         self._tell(result, started, packed, provider)
         return packed
 
@@ -199,7 +204,7 @@ def holder(members: Sequence[M], hit: Hit) -> M | None:
     """The first space whose index holds a hit; None where another run has just removed it."""
     for member in members:
         with suppress(RagloomError):
-            if hit.chunk.id in member.snapshot().row_of_id:
+            if len(member.snapshot().rows_of([hit.chunk.id])):
                 return member
     return None
 
@@ -249,5 +254,6 @@ def _vectors(members: Sequence[Member], hits: Sequence[Hit]) -> Embeddings | Non
             return None
         snapshot = member.snapshot()
         models.add(snapshot.meta.embedder)
-        rows.append(snapshot.vectors[snapshot.row_of_id[hit.chunk.id]])
-    return np.stack(rows) if rows and len(models) == 1 else None
+        rows.append(snapshot.vectors(snapshot.rows_of([hit.chunk.id]))[0])
+    made = np.stack(rows) if rows and len(models) == 1 else None
+    return None if made is None or np.isnan(made).any() else made

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal, cast
+from typing import TYPE_CHECKING, Literal
 
 from ragloom.components import Components, Home, Select
 from ragloom.config.settings import SpaceSettings
 from ragloom.config.spelling import did_you_mean
-from ragloom.errors import NotIndexedError, SourceError, StoreError
+from ragloom.errors import NotIndexedError, SourceError
 from ragloom.explain import Explanation, explain
-from ragloom.indexing.answering import AnsweringStore
+from ragloom.indexing.answering import StoreReader
 from ragloom.indexing.drop import drop
 from ragloom.indexing.indexer import LOCK_TIMEOUT, Indexer
+from ragloom.indexing.pending import PendingVectors
 from ragloom.indexing.space_record import SpaceRecord
-from ragloom.indexing.store_sync import answers_for
 from ragloom.protocols import SearchableStore
 from ragloom.reports import IndexFinished, IndexReport, VerifyReport
 from ragloom.retrieval.calibration import (
@@ -40,7 +38,10 @@ from ragloom.sources.roots import resolve_roots
 from ragloom.status import SpaceStatus, status_of
 from ragloom.types import Calibration, Hit, Mode, Progress, SearchResult
 
-_LOG = logging.getLogger("ragloom")
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
 _FIGURES = (
     *("added", "updated", "removed", "unchanged", "failed"),  # files
     *("chunks", "embedded", "reused"),
@@ -86,13 +87,12 @@ class Space(Components, Searchable):
         self.record = record
         self._hint = hint
         self._snapshot: Snapshot | None = None
-        self._reading: SearchableStore | None = None
+        self._pending: PendingVectors | None = None
+        self._reader = StoreReader(self.new_store, name, directory)
 
     def close(self) -> None:
         """Free the model's memory and let go of a server; the next search starts them again."""
-        if self._reading is not None:
-            self._reading.close()
-            self._reading = None
+        self._reader.close()
         if "embedder" in self.__dict__:
             self.embedder.close()
         if (reranker := self.__dict__.get("reranker")) is not None:
@@ -124,6 +124,7 @@ class Space(Components, Searchable):
         *,
         full: bool = False,
         allow_empty: bool = False,
+        seconds: float | None = None,
         progress: Progress | None = None,
         timeout: float = LOCK_TIMEOUT,
     ) -> IndexReport:
@@ -132,6 +133,8 @@ class Space(Components, Searchable):
         Args:
             full: Read and split every file again, changed or not.
             allow_empty: Empty the index where other sources than before hold no file.
+            seconds: After which no more is embedded, where much is; chunks without a vector are found by
+                their words, and the next run goes on. None for no limit.
             progress: Called with a stage, how much of it is done, and of how much.
             timeout: Seconds to wait for another run on the same space.
 
@@ -148,7 +151,7 @@ class Space(Components, Searchable):
             self._refuse_emptying()
         self._prepare()
         before = current_generation(self.directory)
-        report = self._indexer(progress).run(full=full, timeout=timeout)
+        report = self._indexer(progress).run(full=full, seconds=seconds, timeout=timeout)
         values = {name: getattr(report, name) for name in _FIGURES}
         figures = {name: n if isinstance(n, int) else len(n) for name, n in values.items()}
         changed = report.generation != before
@@ -240,6 +243,7 @@ class Space(Components, Searchable):
             self.workspace.state  # noqa: B018 - raises where what came since is not to be used
             try:
                 self._snapshot = Snapshot.open_current(self.directory)
+                self._pending = PendingVectors(self.directory, self._snapshot)
             except NotIndexedError as error:
                 if self._hint:
                     raise NotIndexedError(self._hint) from error
@@ -249,6 +253,20 @@ class Space(Components, Searchable):
                 near = did_you_mean(self.name, known) or f" (available: {', '.join(known)})"
                 raise NotIndexedError(f"nothing is indexed in {self.name!r}{near}") from error
         return self._snapshot
+
+    def complete(self, rows: npt.NDArray[np.intp]) -> None:
+        """Embed those of some rows of :meth:`snapshot` that have no vector yet, while there is time.
+
+        Args:
+            rows: Best first.
+
+        Raises:
+            ModelError: The model does not answer.
+        """
+        snapshot = self.snapshot()
+        if self._pending is not None and snapshot.meta.pending:
+            self._pending.recall()
+            self._pending.embed(rows, self.embedder, self.settings.first_answer)
 
     def answer(self, query: Query) -> SearchResult:
         """See :meth:`Searchable.answer`; each hit is compared with its file."""
@@ -334,32 +352,7 @@ class Space(Components, Searchable):
         """The store, open for searching, where it answers searches itself and holds what is searched."""
         if not isinstance(self.store, SearchableStore):
             return None
-        reading = self._reading or cast("SearchableStore", self.new_store())
-        snapshot = self.snapshot()
-        try:
-            if self._reading is None:
-                reading.open(
-                    space=self.name,
-                    dimension=snapshot.meta.dimension,
-                    directory=self.directory / "store",
-                )
-            # Another machine may have written other chunks to it: then the snapshot answers.
-            answers = answers_for(reading, snapshot)
-        except (StoreError, OSError) as error:  # and it has all that it takes to answer as exactly
-            self._let_go(reading)
-            _LOG.warning("%s: %s; the snapshot answers instead", self.name, error)
-            return None
-        self._reading = reading
-        if not answers:
-            return None
-        answering = AnsweringStore(reading, snapshot, self.name, lambda: self._let_go(reading))
-        return cast("SearchableStore", answering)
-
-    def _let_go(self, reading: SearchableStore) -> None:
-        """Close a store that failed; the next search opens it again."""
-        self._reading = None
-        with suppress(StoreError, OSError):
-            reading.close()
+        return self._reader.answering(self.snapshot())
 
     def _finished(
         self,

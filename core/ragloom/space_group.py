@@ -106,4 +106,5 @@ def merged(results: Sequence[SearchResult], top_k: int, per_file: int = 0) -> Se
         generation=max(result.generation for result in results),
         closest=None if hits else max(closest, key=lambda hit: hit.relevance, default=None),
         searched_for=next((one.searched_for for one in results if one.searched_for), ""),
+        pending=sum(one.pending for one in results),
     )

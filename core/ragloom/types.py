@@ -223,6 +223,7 @@ class SearchResult:
         generation: The snapshot that answered, 0 for none.
         closest: The most relevant candidate where none is relevant enough.
         searched_for: The query with the spelling of its words corrected; empty where none was.
+        pending: Chunks that have no vector yet, and were compared by their words alone.
     """
 
     query: str
@@ -232,6 +233,7 @@ class SearchResult:
     generation: int = 0
     closest: Hit | None = None
     searched_for: str = ""
+    pending: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -267,8 +269,9 @@ class Context:
         hits: What was found and considered, best first.
         omitted: Hits that did not fit.
         reason: Why ``text`` is empty; empty otherwise.
-        closest: As in :class:`SearchResult`, like ``searched_for``.
+        closest: As in :class:`SearchResult`, like ``searched_for`` and ``pending``.
         searched_for: The query with the spelling of its words corrected; empty where none was.
+        pending: Chunks that have no vector yet.
     """
 
     text: str = ""
@@ -280,6 +283,7 @@ class Context:
     reason: str = ""
     closest: Hit | None = None
     searched_for: str = ""
+    pending: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

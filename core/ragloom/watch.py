@@ -54,7 +54,7 @@ def watch_spaces(
         started = _processor_time()
         for name, found in _look(spaces, index):
             if isinstance(found, IndexReport):
-                news = bool(found.added or found.updated or found.removed)
+                news = bool(found.added or found.updated or found.removed or found.embedded)
                 troubles[name] = found.failed
             else:
                 news = False

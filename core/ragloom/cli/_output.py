@@ -91,6 +91,7 @@ def search_json(result: SearchResult) -> Json:
     return {
         "query": result.query,
         "searched_for": result.searched_for,
+        "pending": result.pending,
         "space": result.space,
         "reason": result.reason,
         "closest": closest_json(result),

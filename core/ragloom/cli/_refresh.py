@@ -18,24 +18,29 @@ if TYPE_CHECKING:
     from ragloom.space import Space
     from ragloom.types import Json
 
-__all__ = ["bring_up_to_date", "refresh", "show_report"]
+__all__ = ["bring_up_to_date", "note_pending", "refresh", "show_report"]
 
 _WARNINGS = 20  # that are shown without --verbose
 _PATIENCE = 2.0  # seconds that a search waits for another run before it searches the last index
 
 
 def refresh(
-    session: Session, space: Space, *, full: bool = False, timeout: float | None = None
+    session: Session,
+    space: Space,
+    *,
+    full: bool = False,
+    seconds: float | None = None,
+    timeout: float | None = None,
 ) -> IndexReport:
-    """Index ``space``, with a progress bar on a terminal."""
+    """Index ``space``, with a progress bar on a terminal; see :meth:`Space.index`."""
     from ragloom.indexing.indexer import LOCK_TIMEOUT
 
     if space.record is not None:
         _note_changes(session, space, space.record.usual())
-    seconds = LOCK_TIMEOUT if timeout is None else timeout
+    patience = LOCK_TIMEOUT if timeout is None else timeout
     with progress(session, space.name) as meter:
         try:
-            return space.index(full=full, progress=meter, timeout=seconds)
+            return space.index(full=full, seconds=seconds, progress=meter, timeout=patience)
         except KeyboardInterrupt:
             stage = meter.latest[0] if meter.latest else ""
             session.kept = _kept(space, embedding=stage in ("chunks", "store"))
@@ -79,7 +84,7 @@ def _refreshed(session: Session, space: Space, *, alone: bool) -> IndexReport | 
     """The report of a run; None where it failed and another index can be searched."""
     indexed = space.generation > 0
     try:
-        return refresh(session, space, timeout=_PATIENCE if indexed else None)
+        return refresh(session, space, seconds=0, timeout=_PATIENCE if indexed else None)
     except (RagloomError, OSError) as error:
         if indexed and isinstance(error, StoreError | OSError):
             why = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else error
@@ -89,6 +94,16 @@ def _refreshed(session: Session, space: Space, *, alone: bool) -> IndexReport | 
         else:
             raise
     return None
+
+
+def note_pending(session: Session, pending: int) -> None:
+    """Say that chunks have no vector yet, and what completes them."""
+    if pending:
+        session.note(
+            f"{counted(pending, 'chunk')} without a vector yet, found by words: 'ragloom index' "
+            "completes the index",
+            dim=True,
+        )
 
 
 def show_report(session: Session, report: IndexReport, *, as_json: bool) -> None:
@@ -136,7 +151,7 @@ def _note_changes(session: Session, space: Space, kept: SpaceSettings) -> None:
     embedder, store = space.settings.embedder.name, space.settings.store.name
     if last.embedder != space.embedder.fingerprint:
         session.note(f"{space.name}: embedder changed: re-embedding everything with {embedder!r}")
-    elif last.store != hide_passwords(space.store.fingerprint):
+    elif last.store not in ("", hide_passwords(space.store.fingerprint)):
         session.note(f"{space.name}: store changed: copying all chunks from the index to {store!r}")
 
 
@@ -156,6 +171,8 @@ def _summary(report: IndexReport) -> str:
     said += counted(report.chunks, "chunk")
     if report.embedded or report.reused:
         said += f" ({report.embedded} embedded, {report.reused} reused)"
+    if report.pending:
+        said += f", {report.pending} of them without a vector yet"
     return f"{said}, {report.seconds:.1f} s"
 
 
@@ -176,6 +193,7 @@ def report_json(report: IndexReport) -> dict[str, Json]:
             "reused": report.reused,
             "removed": report.removed_chunks,
             "truncated": report.truncated,
+            "pending": report.pending,
         },
         "warnings": list(report.warnings),
         "seconds": round(report.seconds, 3),

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 import click
 
 from ragloom.cli import Command, Session, json_option, print_json
+from ragloom.cli._group import load
 from ragloom.cli._options import Spaces, space_options
+
+if TYPE_CHECKING:
+    from ragloom.space import Space
 
 
 @click.command(
@@ -18,13 +24,15 @@ from ragloom.cli._options import Spaces, space_options
 Examples:
   ragloom calibrate
   ragloom calibrate --space docs --off-topic questions.txt
+  ragloom calibrate --space knowledge      the lessons, with software tasks
   ragloom calibrate --reset""",
 )
 @space_options()
 @click.option(
     "--off-topic",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="File of queries that the documents cannot answer, one a line; by default 200 everyday questions.",
+    help="File of queries that the documents cannot answer, one a line; by default 200 everyday questions, "
+    "or those that a plugin has for its own space.",
 )
 @click.option("--reset", is_flag=True, help="Restore the embedder's own calibration.")
 @json_option
@@ -45,13 +53,16 @@ def command(
     from ragloom.evaluation.collections import everyday_questions
     from ragloom.retrieval.relevance import DEFAULT_CALIBRATION
 
-    for space in spaces():
+    chosen = _of_a_plugin(session) or [(space, None) for space in spaces()]
+    for space, unanswered in chosen:
         if reset:
             space.reset_calibration()
-            holds = space.embedder.calibration or DEFAULT_CALIBRATION
+            holds = space.calibration() or space.embedder.calibration or DEFAULT_CALIBRATION
         else:
             queries = (
-                off_topic.read_text("utf-8").splitlines() if off_topic else everyday_questions()
+                off_topic.read_text("utf-8").splitlines()
+                if off_topic
+                else unanswered or everyday_questions()
             )
             holds = space.calibrate([query for query in queries if query.strip()])
         if as_json:
@@ -60,3 +71,18 @@ def command(
             session.note(f"{space.name}: the embedder's own calibration applies again")
         else:
             session.note(f"{space.name}: bias {holds.bias:.2f}; {holds.source}")
+
+
+def _of_a_plugin(session: Session) -> list[tuple[Space, Sequence[str] | None]]:
+    """The space of a plugin that ``--space`` names, with the queries that it cannot answer, or nothing."""
+    name = click.get_current_context().params.get("space_name")
+    workspace = session.workspace()
+    if not name or name in workspace.spaces():
+        return []
+    return [
+        cast("Callable[..., tuple[Space, Sequence[str]]]", load(spec.calibrated, "calibration"))(
+            workspace
+        )
+        for spec in session.host().evaluations().values()
+        if spec.space == name
+    ]

@@ -84,7 +84,7 @@ def command(
     that model: the passages in the system prompt, as quoted data, and the query. PATHs inside a space limit
     it to these files and folders. Without a hit, the exit code is 0 and stderr gives the reason.
     """
-    from ragloom.cli._refresh import bring_up_to_date
+    from ragloom.cli._refresh import bring_up_to_date, note_pending
     from ragloom.config.component import located
     from ragloom.context.prompt import RequestFormatter, build_augmented_prompt
     from ragloom.retrieval.nothing import why_empty
@@ -119,6 +119,7 @@ def command(
         print_text(context.text or formatter.render(context), nl=False)
     if context.searched_for:
         session.note(f"searched for: {context.searched_for}")
+    note_pending(session, context.pending)
     if context.reason:
         session.note(f"no passages: {why_empty(context, SHOW_ALL)}")
     if session.verbosity > 0:
@@ -131,6 +132,7 @@ def _as_json(context: Context) -> Json:
 
     return {
         "searched_for": context.searched_for,
+        "pending": context.pending,
         "text": context.text,
         "tokens": context.tokens,
         "max_tokens": context.max_tokens,

@@ -7,6 +7,8 @@ import click
 from ragloom.cli import Command, Session, json_option
 from ragloom.cli._options import Spaces, space_options
 
+_STEP = 10.0  # seconds of embedding between two looks at the files
+
 
 @click.command(
     "watch",
@@ -34,7 +36,7 @@ def command(session: Session, *, spaces: Spaces, as_json: bool) -> None:
 
     names = ", ".join(space.name for space in spaces())  # raises where the usage is wrong
     session.note(f"watching {names}; stop with Ctrl-C", dim=True)
-    for name, found in watch_spaces(spaces, lambda space: refresh(session, space)):
+    for name, found in watch_spaces(spaces, lambda space: refresh(session, space, seconds=_STEP)):
         if not isinstance(found, IndexReport):
             session.warn(f"{name}: {found}" if name else str(found))
         else:

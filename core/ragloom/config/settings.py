@@ -70,6 +70,9 @@ def is_pattern(text: str) -> bool:
 
 _Count = Annotated[int, Legal("a whole number from 1", lambda number: number >= 1)]
 _Limit = Annotated[int, Legal("a whole number from 0", lambda number: number >= 0)]
+_Seconds = Annotated[
+    float, Legal("a number of seconds from 0", lambda number: 0 <= number < float("inf"))
+]
 _Share = Annotated[float, Legal("a number from 0 to 1", lambda number: 0 <= number <= 1)]
 _Patterns = Annotated[
     tuple[str, ...],
@@ -112,6 +115,7 @@ class SpaceSettings:
         top_k: Maximum number of hits.
         min_relevance: What is less relevant (0 to 1) is not shown.
         per_file: Maximum number of hits of one file in a row of results; 0 for no maximum.
+        first_answer: Seconds that a search embeds the best chunks by words, while many have no vector.
         max_file_bytes: A larger file is skipped, with a warning.
         max_file_characters: Of a longer text only the beginning is indexed, with a warning.
         max_file_seconds: Processor time to read a PDF, HTML or the like; one that takes more is skipped.
@@ -133,6 +137,7 @@ class SpaceSettings:
     top_k: _Count = 5
     min_relevance: _Share = 0.3
     per_file: _Limit = 3
+    first_answer: _Seconds = 2.0
     max_file_bytes: _Count = 100_000_000
     max_file_characters: _Count = 10_000_000
     max_file_seconds: _Count = 60

@@ -108,6 +108,7 @@ def as_context(result: SearchResult, citations: Iterable[Citation]) -> Context:
         reason=result.reason,
         closest=result.closest,
         searched_for=result.searched_for,
+        pending=result.pending,
     )
 
 

@@ -126,7 +126,7 @@ class _Choice:
     within: tuple[str, ...] = ()
 
     def uri(self, path: str) -> str:
-        return os.path.relpath(path, self.base).replace(os.sep, "/")
+        return _relative(path, self.base)
 
     def covers(self, path: str, *, is_folder: bool) -> bool:
         """Whether a path lies within what is walked or, as a folder, leads there."""
@@ -181,9 +181,20 @@ def _walk_root(root: Root, allowed: Sequence[Path], choice: _Choice) -> Iterator
         inner = [entry for entry in folders if not of_the_system(entry.path, choice.base)]
         stack.extend((entry.path, rules) for entry in reversed(inner))
         for entry in files:
-            relative = os.path.relpath(entry.path, root.path).replace(os.sep, "/")
-            if pattern is None or _is_dir(entry) or pattern.match_file(relative):
+            if (
+                pattern is None
+                or _is_dir(entry)
+                or pattern.match_file(_relative(entry.path, root.path))
+            ):
                 yield from _visit(entry, choice, allowed)
+
+
+def _relative(path: str, folder: Path) -> str:
+    """``path`` as seen from a folder, with slashes."""
+    below = os.path.join(folder, "")
+    if path.startswith(below):  # as in a walk, of which looking at every part took a fifth
+        return path[len(below) :].replace(os.sep, "/")
+    return os.path.relpath(path, folder).replace(os.sep, "/")
 
 
 def _unlisted(folder: str, choice: _Choice, error: OSError) -> Found:
@@ -259,8 +270,8 @@ def _file(path: str, uri: str, allowed: Sequence[Path], choice: _Choice) -> Iter
     if not ending_of(path) and holds_a_key(_head(path)):
         yield Found(source=source, skipped="looks like a secret")
         return
-    modified = status.st_mtime_ns / 1e9
-    yield Found(source=Source(uri=uri, path=Path(path), modified=modified), status=status)
+    source = Source(uri=uri, path=source.path, modified=status.st_mtime_ns / 1e9)
+    yield Found(source=source, status=status)
 
 
 def _is_worth_reading(path: Path, size: int) -> bool:

@@ -28,8 +28,8 @@ def create(path: Path) -> BinaryIO:
     return path.open("xb")
 
 
-def replace_file(path: Path, text: str) -> None:
-    """Write ``text`` in UTF-8, so that whoever reads sees the old content or the new one whole.
+def replace_file(path: Path, content: str | bytes) -> None:
+    """Write ``content``, text in UTF-8, so that whoever reads sees the old content or the new one whole.
 
     Any number of processes and threads may do so at once; the last one counts. The folder exists.
 
@@ -39,7 +39,7 @@ def replace_file(path: Path, text: str) -> None:
     temporary = path.with_name(f"{path.name}.{os.getpid()}-{get_ident()}.tmp")
     try:
         with create(temporary) as stream:
-            stream.write(text.encode("utf-8"))
+            stream.write(content.encode("utf-8") if isinstance(content, str) else content)
             stream.flush()
             os.fsync(stream.fileno())  # or a loss of power may leave the new name and no content
         temporary.replace(path)

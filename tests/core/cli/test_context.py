@@ -12,7 +12,8 @@ def context(run, *arguments):
 def test_json_has_the_documented_keys_and_exact_lines(run, workspace):
     found = context(run, "logging of errors", "docs", "-k", "3")
     assert [
-        "searched_for", "text", "tokens", "max_tokens", "reason", "closest", "citations", "omitted",
+        "searched_for", "pending", "text", "tokens", "max_tokens", "reason", "closest",
+        "citations", "omitted",
     ] == list(found)  # fmt: skip
     assert ("", None) == (found["searched_for"], found["closest"])
     assert (4000, "", []) == (found["max_tokens"], found["reason"], found["omitted"])

@@ -3,7 +3,7 @@ import json
 import pytest
 
 FILES = ["added", "updated", "unchanged", "removed", "failed"]
-CHUNKS = ["total", "embedded", "reused", "removed", "truncated"]
+CHUNKS = ["total", "embedded", "reused", "removed", "truncated", "pending"]
 
 
 def report(result):

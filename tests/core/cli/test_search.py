@@ -24,7 +24,7 @@ def hits(result):
 def test_json_has_the_documented_keys_and_exact_places(run, workspace):
     result = run("search", "logging of errors", "docs", "--json", "-k", "3")
     found = json.loads(result.stdout)
-    assert ["query", "searched_for", "space", "reason", "closest", "hits"] == list(found)
+    assert ["query", "searched_for", "pending", "space", "reason", "closest", "hits"] == list(found)
     assert ("logging of errors", "docs", "") == (found["query"], found["space"], found["reason"])
     assert [1, 2, 3] == [hit["rank"] for hit in found["hits"]]
     for hit in found["hits"]:
