@@ -25,10 +25,11 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from math import log
 from pathlib import Path
 from time import perf_counter
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -36,8 +37,10 @@ import numpy.typing as npt
 from ragloom import Workspace
 from ragloom.evaluation.collections import everyday_questions
 from ragloom_templates import TemplateLibrary
+from ragloom_templates.asked import read
 from ragloom_templates.evaluating import Problem, evaluate, read_problems
-from ragloom_templates.matching import Curve, Fit, Weights, strength_of
+from ragloom_templates.matching import CURVE, Curve, Evidence, of_best
+from ragloom_templates.vocabulary import everyday
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -47,11 +50,10 @@ DIRS = {
     "awesome-copilot": "awesome-copilot",
 }
 THRESHOLD = 0.65
-PASSED = 0.05  # share of the questions that none fits that get past the threshold
+PASSED = 0.04  # share of the questions that none fits that get past the threshold
 CANDIDATES = 200  # templates that a problem chooses among
 SIZES = (10, 20, 50, 100, 200, 500, 1053)  # templates of the libraries of the second fit
 DRAWS = 8  # libraries of each size
-EVEN = Weights(cosine=1, words=0)
 STEPS = 50  # of Newton's method
 RIDGE = 1e-4
 SMALLEST_STEP = 1e-9
@@ -90,102 +92,86 @@ def uri_of(name: str, library: TemplateLibrary) -> str:
     return next(uri for end in ("/system.md", "/SKILL.md", ".md") if (uri := folder + end) in known)
 
 
-def needs(folder: Path) -> list[Problem]:
-    """Fabric's one-line descriptions, as problems."""
-    lines = (folder / "queries.jsonl").read_text("utf-8").splitlines()
-    queries = {entry["_id"]: entry["text"] for entry in map(json.loads, lines)}
-    (judged,) = (folder / "qrels").glob("*.tsv")
-    rows = [line.split("\t") for line in judged.read_text("utf-8").splitlines()[1:]]
-    return [Problem(problem=queries[query], template=f"fabric/{doc}") for query, doc, _ in rows]
-
-
-def candidates(
-    library: TemplateLibrary, problem: Problem, *, as_head: bool
-) -> tuple[Rows, int | None]:
-    """What is measured of the candidates of a problem, and the row of the right one, if it is there."""
-    found = evidence(library, problem, EVEN, as_head=as_head, examined=CANDIDATES)
-    right = None if problem.template is None else uri_of(problem.template, library)
-    place = next((row for row, fit in enumerate(found) if fit.uri == right), None)
-    return np.array([(fit.cosine, fit.words) for fit in found]), place
-
-
-def evidence(
-    library: TemplateLibrary, problem: Problem, weights: Weights, *, as_head: bool, examined: int
-) -> Sequence[Fit]:
-    """What speaks for the templates of the whole library."""
+def measured(library: TemplateLibrary, problem: str) -> Evidence | None:
+    """What speaks for each template of the whole library; None where it is no problem."""
     index = library._current()  # noqa: SLF001 - it measures the inside
     embedder = library.space.embedder
-    return index.evidence(problem.problem, embedder, weights, as_head=as_head, examined=examined)
+    asked = read(problem, index.snapshot.lexical, embedder, index.vocabulary)
+    return None if asked is None else index.evidence(problem, asked, embedder)
 
 
-def fit_weights(
-    library: TemplateLibrary, groups: Sequence[Sequence[Problem]], *, as_head: bool
-) -> Weights:
-    """Fit the evidence on ``groups``, each of the same weight."""
-    choices: list[tuple[Rows, int, float]] = []
-    for group in groups:
-        measured = [candidates(library, problem, as_head=as_head) for problem in group]
-        chosen = [(rows, place) for rows, place in measured if place is not None]
-        print(f"{len(chosen)} of {len(group)} problems have their template among the candidates")
-        choices += [(rows, place, 1 / len(chosen)) for rows, place in chosen]
-    cosine, words = conditional_logit(choices).tolist()
-    return Weights(cosine=cosine, words=words)
+def rows_of(found: Evidence) -> Rows:
+    """``(n, 6)``: what is weighed to order the templates."""
+    fields = (found.chunk, found.description, found.words, found.answered, found.covered, found.hub)
+    return np.stack(fields, axis=1)
 
 
 def fit_curve(
-    library: TemplateLibrary, groups: Sequence[Sequence[Problem]], off_topic: Sequence[Problem]
+    library: TemplateLibrary, fitting: Sequence[Problem], off_topic: Sequence[Problem]
 ) -> Curve:
-    """Fit the evidence on ``groups``, and what tells the first of them from ``off_topic``."""
-    which, whether = (fit_weights(library, groups, as_head=as_head) for as_head in (True, False))
-    print(f"{len(groups[0])} problems against {len(off_topic)} questions that none fits")
-    fitting = strengths(library, groups[0], whether)
-    others = strengths(library, off_topic, whether)
-    rows = np.concatenate([fitting, others]).reshape(-1, 2)
-    # A choice between itself and nothing is logistic regression.
-    sides = np.stack(
-        [np.column_stack([rows, np.ones(len(rows))]), np.zeros((len(rows), 3))], axis=1
-    )
-    weights = conditional_logit(
-        [(pair, int(row >= fitting[..., 0].size), 1 / len(rows)) for row, pair in enumerate(sides)]
-    )
-    reached = others @ weights[:2]
-    bias = _logit(THRESHOLD) - float(np.quantile(reached, 1 - PASSED))
-    for place, templates in enumerate(SIZES):
-        passed = [
-            float((side[:, place] @ weights[:2] + bias > _logit(THRESHOLD)).mean())
-            for side in (fitting, others)
-        ]
-        print(f"  {templates} templates: passed for {passed[0]:.3f} and {passed[1]:.3f}")
-    return Curve(
-        which=which,
-        whether=whether,
-        bias=bias,
-        strength_weight=float(weights[0]),
-        size_weight=-float(weights[1]),
-    )
-
-
-def strengths(
-    library: TemplateLibrary, problems: Sequence[Problem], weights: Weights
-) -> npt.NDArray[np.float64]:
-    """``(problems, sizes, draws, 2)``: the strength, and ln(templates); a right one is always there."""
+    """Fit the order on ``fitting``, then what tells these from ``off_topic``."""
     uris = list(library.space.snapshot().files)
     column = {uri: place for place, uri in enumerate(uris)}
+    right = [column[uri_of(one.template or "", library)] for one in fitting]
+    found = [one for problem in fitting if (one := measured(library, problem.problem))]
+    choices: list[tuple[Rows, int, float]] = []
+    for one, place in zip(found, right, strict=True):
+        nearest = np.argsort(-(one.chunk + one.description))[:CANDIDATES]
+        some = np.append(nearest[nearest != place], place)
+        choices.append((rows_of(one)[some], len(some) - 1, 1 / len(found)))
+    which = conditional_logit(choices)
+    others = [one for problem in off_topic if (one := measured(library, problem.problem))]
+    print(f"{len(found)} problems against {len(others)} of {len(off_topic)} that none fits")
+    rows: list[list[float]] = []
+    sides: list[tuple[bool, int]] = []
     random = np.random.default_rng(0)
-    draws = [[random.permutation(len(uris))[:size] for _ in range(DRAWS)] for size in SIZES]
-    found = np.empty((len(problems), len(SIZES), DRAWS, 2))
-    for row, problem in enumerate(problems):
-        scores = np.empty(len(uris))
-        for fit in evidence(library, problem, weights, as_head=False, examined=len(uris)):
-            scores[column[fit.uri]] = fit.score
-        for place, some in enumerate(draws):
-            for draw, drawn in enumerate(some):
-                chosen = drawn
-                if problem.template is not None:
-                    right = column[uri_of(problem.template, library)]
-                    chosen = np.append(drawn[drawn != right][: len(drawn) - 1], right)
-                found[row, place, draw] = strength_of(scores[chosen].tolist()), log(len(chosen))
-    return found
+    for number, one in enumerate([*found, *others]):
+        sums = rows_of(one) @ which
+        for size in SIZES:
+            for _ in range(DRAWS if size < len(uris) else 1):
+                chosen = random.permutation(len(uris))[:size]
+                if number < len(found):
+                    chosen = np.append(chosen[chosen != right[number]][: size - 1], right[number])
+                rows.append([*of_best(one, sums, chosen), -log(size), 1.0])
+                sides.append((number < len(found), size))
+    table, fits = np.array(rows), np.array([side for side, _ in sides])
+    # A choice between itself and nothing is logistic regression.
+    nothing = np.zeros(table.shape[1])
+    pairs = np.stack([table, np.broadcast_to(nothing, table.shape)], axis=1)
+    shares = np.where(fits, 0.5 / fits.sum(), 0.5 / (~fits).sum())
+    chances = [
+        (pair, 0 if fit else 1, float(share))
+        for pair, fit, share in zip(pairs, fits, shares, strict=True)
+    ]
+    best, near, words, second, gap, *_ = conditional_logit(chances).tolist()
+    logits = table @ np.array([best, near, words, second, gap, 0.0, 0.0])
+    sizes = np.array([size for _, size in sides])
+    # Questions without a content word count among those that are kept out.
+    none = len(off_topic) - len(others)
+    kept_out = 1 - PASSED * len(off_topic) / (len(off_topic) - none)
+    # As many of the questions get past the threshold in a library of any size.
+    reached = [float(np.quantile(logits[~fits & (sizes == one)], kept_out)) for one in SIZES]
+    size, level = np.polyfit(np.log(SIZES), reached, 1).tolist()
+    bias = _logit(THRESHOLD) - level
+    logits -= size * np.log(sizes)
+    for templates in SIZES:
+        at = np.array([size == templates for _, size in sides])
+        passed = [
+            float((logits[at & side] + bias > _logit(THRESHOLD)).mean()) for side in (fits, ~fits)
+        ]
+        print(f"  {templates} templates: passed for {passed[0]:.3f} and {passed[1]:.3f}")
+    weights = tuple(round(one, 2) for one in which.tolist())
+    return replace(
+        CURVE,
+        which=cast("tuple[float, float, float, float, float, float]", weights),
+        bias=bias,
+        best=best,
+        nearness=near,
+        words=words,
+        second=second,
+        gap=-gap,
+        size=size,
+    )
 
 
 def conditional_logit(choices: Sequence[tuple[Rows, int, float]]) -> npt.NDArray[np.float64]:
@@ -232,19 +218,17 @@ def main() -> None:
     """Run it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("prompts", type=Path)
-    parser.add_argument("--needs", type=Path)
     parser.add_argument("--fit", action="store_true")
     parser.add_argument("--out", type=Path, help="write the figures as JSON")
     options = parser.parse_args()
     collections = indexed(options.prompts)
     if options.fit:
         own = read_problems(HERE / "templates_fit.jsonl")
-        groups = [[problem for problem in own if problem.template is not None]]
-        if options.needs:
-            groups.append(needs(options.needs))
-        off_topic = [problem for problem in own if problem.template is None]
+        fitting = [problem for problem in own if problem.template is not None]
+        known = set(everyday())  # what makes the hubs is not what the gate is fitted on
+        off_topic = [one for one in own if one.template is None and one.problem not in known]
         off_topic += [Problem(problem=text, template=None) for text in everyday_questions()]
-        print(json.dumps(asdict(fit_curve(collections, groups, off_topic)), indent=1))
+        print(json.dumps(asdict(fit_curve(collections, fitting, off_topic)), indent=1))
         return
     workspace = Workspace.open(ROOT / "tests" / "data" / "templates")
     with TemplateLibrary(["templates"], workspace=workspace) as library:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from ragloom import CommandSpec, hookimpl
+from ragloom import Chunker, CommandSpec, EvaluationSpec, NoOptions, Provider, hookimpl
 
 if TYPE_CHECKING:
     from ragloom import Space, Workspace
@@ -34,10 +34,30 @@ __all__ = [
     "Pruned",
     "Task",
     "TaskContext",
+    "ragloom_chunkers",
     "ragloom_commands",
+    "ragloom_evaluations",
     "ragloom_settings",
     "ragloom_spaces",
 ]
+
+
+def _chunker(_options: NoOptions) -> Chunker:
+    from ragloom_knowledge.chunker import LessonChunker
+
+    return LessonChunker()
+
+
+@hookimpl
+def ragloom_chunkers() -> Iterable[Provider[Chunker]]:
+    """Offer the chunker ``lesson``."""
+    return [
+        Provider(
+            name="lesson",
+            summary="a lesson's file: the whole, and each of its texts that is searched by itself",
+            create=_chunker,
+        )
+    ]
 
 
 @hookimpl
@@ -47,6 +67,19 @@ def ragloom_commands() -> Mapping[str, CommandSpec]:
         "knowledge": CommandSpec(
             target="ragloom_knowledge.cli:knowledge",
             summary="Capture lessons and query what has worked.",
+        )
+    }
+
+
+@hookimpl
+def ragloom_evaluations() -> Mapping[str, EvaluationSpec]:
+    """Offer ``ragloom eval`` for folders of lessons, and ``ragloom calibrate --space knowledge``."""
+    return {
+        "lessons.jsonl": EvaluationSpec(
+            target="ragloom_knowledge.evaluating:measure",
+            summary="lessons for tasks and failures",
+            space="knowledge",
+            calibrated="ragloom_knowledge.space:calibrated_space",
         )
     }
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ragloom import Progress
 from ragloom_knowledge.capturing import new_lesson
+from ragloom_knowledge.nearby import Nearby
 from ragloom_knowledge.types import Captured, Lesson
 
 if TYPE_CHECKING:
@@ -26,8 +28,16 @@ class Captures:
     def capture_all(
         self, lessons: Sequence[Lesson], *, progress: Progress | None = None
     ) -> list[Captured]:
-        """Stage lessons, or count those that are known: all of them or none. Nothing is embedded."""
-        return self.table.capture(lessons, progress)
+        """Stage lessons, or count those that are known: all of them or none. Nothing is embedded.
+
+        Of new ones, lessons that seem to be about the same problem in other words are named.
+        """
+        captured = self.table.capture(lessons, progress)
+        near = Nearby(self.table)
+        return [
+            one if one.merged else replace(one, similar=near.similar(replace(lesson, id=one.id)))
+            for lesson, one in zip(lessons, captured, strict=True)
+        ]
 
     def capture(self, lesson: Lesson) -> Captured:
         """Stage one lesson; see :meth:`capture_all`."""
@@ -43,6 +53,7 @@ class Captures:
         error_message: str | None = None,
         task_type: str | None = None,
         technology: str | None = None,
+        applies_to: str | None = None,
         success_verified: bool = True,
     ) -> Captured:
         """Stage a failed test or task with its solution; without proof that it works, it stays there."""
@@ -51,6 +62,7 @@ class Captures:
             "agent_type": agent_type,
             "task_type": task_type,
             "technology": technology,
+            "applies_to": applies_to,
             "failure_description": failure_description,
             "error_message": error_message,
             "solution_steps": solution_steps,
@@ -67,6 +79,7 @@ class Captures:
         revision_approach: str,
         task_type: str | None = None,
         technology: str | None = None,
+        applies_to: str | None = None,
     ) -> Captured:
         """Stage why a human rejected something, and what was approved instead."""
         texts = {
@@ -74,6 +87,7 @@ class Captures:
             "agent_type": agent_type,
             "task_type": task_type,
             "technology": technology,
+            "applies_to": applies_to,
             "gate_type": gate_type,
             "human_feedback": human_feedback,
             "revision_approach": revision_approach,
@@ -89,6 +103,7 @@ class Captures:
         approved_approach: str,
         task_type: str | None = None,
         technology: str | None = None,
+        applies_to: str | None = None,
     ) -> Captured:
         """Stage what a human approved at the first attempt."""
         texts = {
@@ -96,6 +111,7 @@ class Captures:
             "agent_type": agent_type,
             "task_type": task_type,
             "technology": technology,
+            "applies_to": applies_to,
             "gate_type": gate_type,
             "approved_approach": approved_approach,
         }

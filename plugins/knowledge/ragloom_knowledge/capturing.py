@@ -28,6 +28,7 @@ _REQUIRED: Final[Mapping[Kind, tuple[str, ...]]] = {
     "gate_approval": ("gate_type", "approved_approach"),
 }
 _LABELS: Final = ("project", "agent_type", "task_type", "technology")
+_TASKS: Final = "applies_to"
 
 
 def now() -> datetime:
@@ -46,7 +47,7 @@ def lesson_from_json(value: Json) -> Lesson:
     kind = value.get("kind")
     if kind not in KINDS:
         raise LessonError(f"kind: expected one of {', '.join(KINDS)}, found {shown(kind)}")
-    legal = {"kind", *_LABELS, *FIELDS_OF_KIND[kind]}
+    legal = {"kind", *_LABELS, *FIELDS_OF_KIND[kind], _TASKS}
     if kind == "failure_solution":
         legal.add("success_verified")
     for key in value:

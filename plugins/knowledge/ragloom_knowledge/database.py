@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import datetime
+from threading import Lock
 from typing import Final
 
 import sqlalchemy as sa
-from sqlalchemy.exc import IntegrityError, NoSuchModuleError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import IntegrityError
 
-from ragloom import ConfigError, MissingDependencyError, Progress, StoreError
+from ragloom import Progress
 from ragloom.stores import check_format, format_stamp
+from ragloom_knowledge.engine import REFUSED, TIMEOUT, failed, make_engine, named, place_of
 from ragloom_knowledge.files import reported
+from ragloom_knowledge.sameness import same_advice
 from ragloom_knowledge.schema import FORMAT, checkpoints, learnt_again, lessons, metadata, written
-from ragloom_knowledge.signature import same_advice, stable_id
+from ragloom_knowledge.signature import stable_id
 from ragloom_knowledge.types import (
     Captured,
     CheckpointKind,
+    Kind,
     Lesson,
     LessonError,
     RedactedLesson,
@@ -26,9 +29,9 @@ from ragloom_knowledge.types import (
 
 _AT_ONCE: Final = 500  # ids in one statement; SQLite takes 32,766 variables, older ones 999
 _ATTEMPTS: Final = 5
-_READ_ONLY: Final = ("SQLITE_READONLY", "SQLITE_READONLY_DIRECTORY", "SQLITE_PERM")
+_LATEST: Final = 2000  # lessons among which one of the same problem is looked for
+_CHAIN: Final = 20  # lessons that superseded each other
 _MAKING_TABLES: Final = 0x7261676C6F6F6D  # a lock's number, as no other program has it
-_REFUSED: Final = (SQLAlchemyError, ValueError)  # the latter for a time in SQLite that is none
 _COLUMN: Final = {"kind": "entry_type", "project": "project_id", "captured_at": "timestamp"}
 _ALSO_IN: Final = "also_in"
 _LINE: Final = "\n"  # names have none
@@ -46,6 +49,9 @@ class LessonTable:
 
     Args:
         url: As SQLAlchemy has it: ``sqlite:///…`` or ``postgresql+pg8000://…``.
+        timeout: Seconds within which a server has to be reached, and to say something whenever it is
+            to answer; a file that is locked is waited for as long.
+        make_folder: Makes the folder of the file, before it is opened for the first time.
 
     Raises:
         ConfigError: The URL cannot be read, or is for another database.
@@ -54,32 +60,57 @@ class LessonTable:
         StoreError: The database does not answer (of every method, too), or a newer ragloom made it.
     """
 
-    def __init__(self, url: str) -> None:
-        self._engine = _engine(url)
-        try:
-            with _named(self._engine), self._engine.begin() as connection:
-                self._prepare(connection)
-        except BaseException:
-            self._engine.dispose()
-            raise
+    def __init__(
+        self,
+        url: str,
+        *,
+        timeout: float = TIMEOUT,
+        make_folder: Callable[[], None] | None = None,
+    ) -> None:
+        self._make_folder = make_folder
+        self._made = make_engine(url, timeout)
+        self._ready = False
+        self._preparing = Lock()
+
+    @property
+    def _engine(self) -> sa.Engine:
+        """The connections, once the tables are there: the database is not met before it is needed."""
+        with self._preparing:
+            if not self._ready:
+                if self._make_folder is not None:
+                    self._make_folder()
+                with named(self._made), self._made.begin() as connection:
+                    self._prepare(connection)
+                self._ready = True
+        return self._made
 
     def _prepare(self, connection: sa.Connection) -> None:
         """Make what is missing of the tables, unless a newer ragloom made them."""
-        if self._engine.dialect.name == "postgresql":  # where all but one would fail
+        if self._made.dialect.name == "postgresql":  # where all but one would fail
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_MAKING_TABLES)))
         row = None
         if sa.inspect(connection).has_table(written.name):
             row = connection.execute(sa.select(written)).first()
         if row is not None:
-            place = f"the database of lessons, {_place(self._engine)}"
+            place = f"the database of lessons, {place_of(self._made)}"
             check_format(row.format, FORMAT, place=place, release=row.release)
         metadata.create_all(connection)
         if row is None:
             connection.execute(sa.insert(written).values(format_stamp(FORMAT)))
 
+    def check(self) -> None:
+        """Make sure that the database answers."""
+        with named(self._engine), self._engine.connect() as connection:
+            connection.execute(sa.select(sa.literal(1)))
+
+    @property
+    def place(self) -> str:
+        """The URL, without a password."""
+        return place_of(self._made)
+
     def close(self) -> None:
         """Close every connection."""
-        self._engine.dispose()
+        self._made.dispose()
 
     def capture(self, given: Sequence[Lesson], progress: Progress | None = None) -> list[Captured]:
         """Keep lessons, or count those that are known, in one transaction; the known wording stays.
@@ -98,16 +129,16 @@ class LessonTable:
                         captured[place] = replace(kept, redacted=_redacted(given[place]))
             except IntegrityError as error:  # another process has just captured the same
                 if attempt == _ATTEMPTS - 1 or "unique" not in str(error.orig).lower():
-                    raise _failed(self._engine, error) from error
-            except _REFUSED as error:
-                raise _failed(self._engine, error) from error
+                    raise failed(self._engine, error) from error
+            except REFUSED as error:
+                raise failed(self._engine, error) from error
             else:
                 return [captured[place] for place in range(len(given))]
         raise AssertionError("unreachable")
 
     def restore(self, given: Sequence[Lesson]) -> int:
         """Write lessons as they are, in one transaction, replacing those with the same id; how many."""
-        with _named(self._engine), self._engine.begin() as connection:
+        with named(self._engine), self._engine.begin() as connection:
             _delete(connection, [lesson.id for lesson in given])
             if given:
                 connection.execute(sa.insert(lessons), [_row(lesson) for lesson in given])
@@ -130,11 +161,41 @@ class LessonTable:
     def by_ids(self, ids: Sequence[str]) -> Mapping[str, Lesson]:
         """Those of the lessons that exist."""
         found: dict[str, Lesson] = {}
-        with _named(self._engine), self._engine.connect() as connection:
+        with named(self._engine), self._engine.connect() as connection:
             for batch in _batches(ids):
                 rows = connection.execute(_SELECT.where(lessons.c.id.in_(batch)))
                 found.update((row["id"], _lesson(row)) for row in rows.mappings())
         return found
+
+    def given_instead(self, ids: Sequence[str]) -> Mapping[str, Lesson]:
+        """By these ids, those of the lessons that exist, or that have superseded them and exist."""
+        found = dict(self.by_ids(ids))
+        later = {name: one.superseded_by for name, one in found.items() if one.superseded_by}
+        for _ in range(_CHAIN):
+            if not later:
+                break
+            instead = self.by_ids(sorted(set(later.values())))
+            found |= {name: instead[by] for name, by in later.items() if by in instead}
+            later = {
+                name: after
+                for name, by in later.items()
+                if by in instead and (after := instead[by].superseded_by)
+            }
+        return found
+
+    def supersede(self, lesson_id: str, by: str | None) -> Lesson:
+        """Have one lesson given instead of another; a LessonError where it was superseded by that one."""
+        if lesson_id == by:
+            raise LessonError(f"{lesson_id}: a lesson does not supersede itself")
+        later = self.get(by).superseded_by if by else None
+        for _ in range(_CHAIN):
+            if later == lesson_id:
+                raise LessonError(f"{by}: was superseded by {lesson_id}")
+            if later is None:
+                break
+            found = self.by_ids([later])
+            later = found[later].superseded_by if later in found else None
+        return self._change(lesson_id, superseded_by=by)
 
     def select(
         self,
@@ -152,21 +213,41 @@ class LessonTable:
             query = query.where(lessons.c.embedded == sa.literal(not staged))
         if verified is not None:
             query = query.where(lessons.c.success_verified == sa.literal(verified))
-        with _named(self._engine), self._engine.connect() as connection:
+        with named(self._engine), self._engine.connect() as connection:
             rows = connection.execute(query).mappings().all()
         return sorted((_lesson(row) for row in rows), key=lambda lesson: lesson.id)
+
+    def latest(self, kind: Kind, technology: str | None) -> list[Lesson]:
+        """The latest lessons of a kind that have this technology or none, two thousand of them."""
+        query = _SELECT.where(lessons.c.entry_type == kind)
+        if technology is not None:
+            named_so = sa.func.lower(lessons.c.technology) == technology.lower()
+            query = query.where(named_so | lessons.c.technology.is_(None))
+        query = query.order_by(lessons.c.timestamp.desc(), lessons.c.id).limit(_LATEST)
+        with named(self._engine), self._engine.connect() as connection:
+            return [_lesson(row) for row in connection.execute(query).mappings()]
+
+    def verify(self, lesson_id: str) -> Lesson:
+        """Note that the solution of a lesson was seen to work; one that is verified stays as it is."""
+        lesson = self.get(lesson_id)
+        if lesson.success_verified:
+            return lesson
+        if not lesson.solution:
+            raise LessonError(f"{lesson_id}: has no solution that could be verified")
+        counts = {"uses": lessons.c.uses + 1, "successes": lessons.c.successes + 1}
+        return self._change(lesson_id, success_verified=True, **counts)
 
     def ids(self) -> Mapping[str, bool]:
         """Of all lessons, and whether each is in the index."""
         query = sa.select(lessons.c.id, lessons.c.embedded)
-        with _named(self._engine), self._engine.connect() as connection:
+        with named(self._engine), self._engine.connect() as connection:
             return {row.id: row.embedded for row in connection.execute(query)}
 
     def mark_processed(
         self, ids: Sequence[str], *, project: str, kind: CheckpointKind, now: datetime
     ) -> None:
         """Note, in one transaction, that a checkpoint brought these into the index."""
-        with _named(self._engine), self._engine.begin() as connection:
+        with named(self._engine), self._engine.begin() as connection:
             for batch in _batches(ids):
                 connection.execute(
                     sa.update(lessons)
@@ -190,23 +271,23 @@ class LessonTable:
 
     def expired(self, before: datetime) -> list[str]:
         """Ids of lessons that are not pinned and were embedded, or else captured, earlier; sorted."""
-        with _named(self._engine), self._engine.connect() as connection:
+        with named(self._engine), self._engine.connect() as connection:
             return sorted(connection.execute(_expired(before)).scalars())
 
     def remove_expired(self, before: datetime) -> list[str]:
         """Remove these, whatever is pinned or captured meanwhile; their ids, sorted."""
-        with _named(self._engine), self._engine.begin() as connection:
+        with named(self._engine), self._engine.begin() as connection:
             ids = sorted(connection.execute(_expired(before).with_for_update()).scalars())
             _delete(connection, ids)
         return ids
 
     def delete(self, ids: Sequence[str]) -> None:
         """Remove lessons, in one transaction."""
-        with _named(self._engine), self._engine.begin() as connection:
+        with named(self._engine), self._engine.begin() as connection:
             _delete(connection, ids)
 
     def _change(self, lesson_id: str, **values: object) -> Lesson:
-        with _named(self._engine), self._engine.begin() as connection:
+        with named(self._engine), self._engine.begin() as connection:
             change = sa.update(lessons).where(lessons.c.id == lesson_id).values(**values)
             if connection.execute(change).rowcount == 0:
                 raise _unknown(lesson_id)
@@ -280,67 +361,6 @@ def _lesson(row: sa.RowMapping) -> Lesson:
 def _batches(ids: Sequence[str]) -> Iterator[Sequence[str]]:
     for start in range(0, len(ids), _AT_ONCE):
         yield ids[start : start + _AT_ONCE]
-
-
-def _engine(url: str) -> sa.Engine:
-    try:
-        parsed = sa.make_url(url)
-        if parsed.drivername in ("postgresql", "postgres"):
-            parsed = parsed.set(drivername="postgresql+pg8000")
-        backend = parsed.get_backend_name()
-        if backend == "sqlite":
-            engine = sa.create_engine(parsed, connect_args={"timeout": 60})
-            _lock_before_reading(engine)
-            return engine
-        if backend == "postgresql":
-            return sa.create_engine(parsed, pool_pre_ping=True)
-    except ModuleNotFoundError as error:
-        needed_for = "a PostgreSQL database of lessons"
-        raise MissingDependencyError(str(error.name), "ragloom[postgres]", needed_for) from error
-    except (SQLAlchemyError, NoSuchModuleError, ValueError) as error:
-        raise ConfigError("knowledge.database: not a URL such as 'sqlite:///lessons.db'") from error
-    raise ConfigError(f"knowledge.database: SQLite and PostgreSQL are supported, not {backend!r}")
-
-
-def _lock_before_reading(engine: sa.Engine) -> None:
-    """Take SQLite's write lock at the start: after reading it is refused at once."""
-
-    @sa.event.listens_for(engine, "connect")
-    def _leave_transactions_to_us(connection: object, _record: object) -> None:
-        connection.isolation_level = None  # type: ignore[attr-defined]  # sqlite3's
-
-    @sa.event.listens_for(engine, "begin")
-    def _begin(connection: sa.Connection) -> None:
-        try:
-            connection.exec_driver_sql("BEGIN IMMEDIATE")
-        except OperationalError as error:  # what may not be written can be read
-            if getattr(error.orig, "sqlite_errorname", "") not in _READ_ONLY:
-                raise
-            connection.exec_driver_sql("BEGIN")
-
-
-@contextmanager
-def _named(engine: sa.Engine) -> Iterator[None]:
-    try:
-        yield
-    except _REFUSED as error:
-        raise _failed(engine, error) from error
-
-
-def _failed(engine: sa.Engine, error: Exception) -> StoreError:
-    return StoreError(f"the database of lessons, {_place(engine)}: {_said(error)}")
-
-
-def _place(engine: sa.Engine) -> str:
-    return engine.url.render_as_string(hide_password=True)
-
-
-def _said(error: Exception) -> str:
-    """What the driver says, on one line; of what PostgreSQL says, pg8000 has the message under ``M``."""
-    cause: object = getattr(error, "orig", None) or error
-    said: object = next(iter(getattr(cause, "args", ())), None)
-    message = said.get("M") if isinstance(said, Mapping) else None
-    return " ".join(str(message or cause).split())
 
 
 def _unknown(lesson_id: str) -> LessonError:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from ragloom import Json, Progress
+from ragloom_knowledge.chunker import PARTS, Part
 from ragloom_knowledge.types import Lesson
 
 Item = TypeVar("Item")
@@ -21,6 +22,7 @@ _TITLES: Final = {
     "human_feedback": "Feedback",
     "revision_approach": "Approved revision",
     "approved_approach": "Approved approach",
+    "applies_to": "Tasks",
 }
 
 
@@ -38,15 +40,36 @@ def file_name(lesson_id: str) -> str:
 
 
 def indexed_text(lesson: Lesson) -> str:
-    """What is embedded, below the fields that searches filter by.
+    """What is embedded, below the fields that searches filter by: a paragraph for each text.
 
-    The technology is part of it, as tasks name theirs; what changes later is not, so that outcomes never
-    embed a lesson again.
+    The technology is part of it, as tasks name theirs; titles of fields are not, as they make all lessons
+    alike; what changes later is not, so that outcomes never embed a lesson again.
     """
-    values = {name: getattr(lesson, name) for name in _FILTERED}
-    return with_front_matter(
-        {name: value for name, value in values.items() if value is not None}, lesson
-    )
+    values: dict[str, Json] = {
+        name: value for name in _FILTERED if (value := getattr(lesson, name)) is not None
+    }
+    about = lesson.failure_description or lesson.human_feedback or lesson.approved_approach
+    advice = lesson.solution if lesson.solution != about else None
+    given: dict[Part, str | None] = {
+        "technology": lesson.technology,
+        "problem": about,
+        "error": lesson.error_message,
+        "advice": advice,
+        "tasks": lesson.applies_to,
+    }
+    # A paragraph is what a chunk is made of: no text of a lesson ends its own.
+    paragraphs: dict[Part, str] = {
+        part: _ended("\n".join(line for line in text.splitlines() if line.strip()))
+        for part, text in given.items()
+        if text and text.strip()
+    }
+    values[PARTS] = list(paragraphs)
+    return _front_matter(values) + "\n\n".join(paragraphs.values()) + "\n"
+
+
+def _ended(text: str) -> str:
+    """``text`` with a full stop, where it has no sign at its end: the model reads sentences."""
+    return text if text[-1:] in ".!?:;" else f"{text}."
 
 
 def write_atomically(path: Path, text: str) -> None:
@@ -70,12 +93,16 @@ def write_atomically(path: Path, text: str) -> None:
 
 
 def with_front_matter(values: Mapping[str, Json], lesson: Lesson) -> str:
-    """A file that says ``values`` and then the texts of the lesson."""
+    """A file that says ``values`` and then the texts of the lesson, each below its title."""
+    body = "\n\n".join(
+        f"{title}: {text}" for name, title in _TITLES.items() if (text := getattr(lesson, name))
+    )
+    return f"{_front_matter(values)}{body}\n"
+
+
+def _front_matter(values: Mapping[str, Json]) -> str:
     import yaml
 
     dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
     front = yaml.dump(dict(values), Dumper=dumper, allow_unicode=True, sort_keys=False, width=2**20)
-    body = "\n\n".join(
-        f"{title}: {text}" for name, title in _TITLES.items() if (text := getattr(lesson, name))
-    )
-    return f"---\n{front}---\n\n{body}\n"
+    return f"---\n{front}---\n\n"

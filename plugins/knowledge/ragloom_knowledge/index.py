@@ -6,37 +6,42 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from textwrap import shorten
+from threading import Lock
 from typing import Final
 
-from ragloom import Condition, NotIndexedError, Progress, Query, Workspace
+from ragloom import NotIndexedError, Progress, Workspace
 from ragloom_knowledge.files import file_name, indexed_text, reported, write_atomically
-from ragloom_knowledge.space import knowledge_space
-from ragloom_knowledge.types import (
-    Kind,
-    Lesson,
-    LessonError,
-    Pattern,
-    Patterns,
-    wilson_lower_bound,
-)
+from ragloom_knowledge.matching import Matcher, relevance
+from ragloom_knowledge.patterns import patterns_of
+from ragloom_knowledge.signature import folded
+from ragloom_knowledge.space import NAME, LessonSpace, knowledge_space
+from ragloom_knowledge.types import Lesson, LessonError, Patterns
 
 _LOG: Final = logging.getLogger("ragloom")
-_CHUNKS: Final = 4  # of one lesson, that may stand before another one's
+_EXAMINED: Final = 50  # lessons that are looked up at once
+_WORDINGS: Final = 4  # of one problem, that may stand before another one
+_WORDS_OF_AN_ERROR: Final = 2  # that are no coincidence
+_SHOWN: Final = 80  # characters of the closest lesson's problem
 _REMOVED: Final = "the lessons that were found have been removed since the last checkpoint"
-_KIND_ORDER: Final[Mapping[Kind, int]] = {
-    "gate_rejection": 0,
-    "gate_approval": 0,
-    "failure_solution": 1,
-}
+
+LITERAL: Final = 0.75
+"""At least this relevant is a lesson whose error is the reported one, letter for letter."""
 
 
 class LessonIndex:
     """A file for every lesson that was processed, and the space made of these files."""
 
-    def __init__(self, project: Workspace) -> None:
-        self.space = knowledge_space(project)
+    def __init__(self, project: Workspace, home: str = NAME) -> None:
+        self.space: LessonSpace = knowledge_space(project, home)
+        self._project = project
+        self._matching: Matcher | None = None
+        self._turn = Lock()  # a model is used from one thread at a time
+
+    def make_folder(self) -> None:
+        """Make the folder of the files, below the state of the workspace."""
         with named_files():
-            project.make_state()
+            self._project.make_state()
             self.space.root.mkdir(parents=True, exist_ok=True)
 
     def ids(self) -> set[str]:
@@ -46,6 +51,7 @@ class LessonIndex:
 
     def write(self, lessons: Sequence[Lesson], progress: Progress | None) -> None:
         """Write the file of each, where it does not say so already."""
+        self.make_folder()
         with named_files():
             for lesson in reported(lessons, "writing files", progress):
                 write_atomically(self.space.root / file_name(lesson.id), indexed_text(lesson))
@@ -58,7 +64,11 @@ class LessonIndex:
 
     def update(self, progress: Progress | None) -> tuple[int, set[str]]:
         """Bring the index up to date; chunks embedded, and ids of lessons that could not be indexed."""
-        report = self.space.index(progress=progress)
+        self.make_folder()
+        with self._turn:
+            report = self.space.index(progress=progress)
+            if report.embedded:  # while the model is in memory, so that no query waits for it
+                self.space.software_tasks()
         for file in report.failed:
             _LOG.warning("lesson %s: not indexed: %s", Path(file.path).stem, file.error)
         return report.embedded, {Path(file.path).stem for file in report.failed}
@@ -67,74 +77,99 @@ class LessonIndex:
         self,
         text: str,
         labels: Mapping[str, str | None],
-        relevance: float,
+        least: float,
         count: int,
         known: Callable[[Sequence[str]], Mapping[str, Lesson]],
+        error: str = "",
     ) -> Patterns:
-        """The ``count`` lessons that match best, as patterns, the best proven first.
+        """The ``count`` problems that match best, as patterns, the best proven first.
 
         Args:
             text: The query.
-            labels: Front matter that a lesson must have, or None for any.
-            relevance: The least relevance, 0 to 1.
-            count: Maximum number of lessons.
-            known: Gives those of some ids that are in the table. Another workspace may have removed a
-                lesson from it; that one takes nobody's place.
+            labels: What a lesson must have, whatever its case, or None for any.
+            least: The least relevance, 0 to 1.
+            count: Maximum number of problems.
+            known: Gives those of some ids that are in the table, each under its id or that of the lesson
+                that it superseded. Another workspace may have removed a lesson from it; that one takes
+                nobody's place.
+            error: What was reported; a lesson that has it letter for letter is relevant.
 
         Raises:
             NotIndexedError: Another model is set since the last checkpoint.
         """
         try:
-            made_with = self.space.snapshot().meta.embedder
-        except NotIndexedError as error:
-            return Patterns(reason=str(error))
-        if made_with != self.space.embedder.fingerprint:
+            matcher = self._matcher()
+        except NotIndexedError as error_:
+            return Patterns(reason=str(error_))
+        if matcher.snapshot.meta.embedder != self.space.embedder.fingerprint:
             raise NotIndexedError(
                 "the lessons were indexed with another model: run 'ragloom knowledge checkpoint'"
             )
-        where = [
-            Condition(field=name, operator="=", value=value)
-            for name, value in labels.items()
-            if value is not None
+        if reason := matcher.unmatched(labels):
+            return Patterns(reason=reason)
+        if not text.strip():
+            return Patterns(reason="the query has no words")
+        curve = self.space.calibration()
+        with self._turn:
+            vector = self.space.embedder.embed_query(text)
+            common = -self.space.nearness(vector, 0.0)
+        scored = [
+            (name, relevance(curve, cosine - common))
+            for name, cosine in matcher.cosines(vector, labels)
         ]
-        top_k = count * _CHUNKS
-        while True:
-            query = Query(text, top_k=top_k, min_relevance=relevance, where=where, per_file=0)
-            result = self.space.search(query)
-            best: dict[str, float] = {}
-            for hit in result.hits:
-                for uri in (hit.chunk.uri, *(copy.uri for copy in hit.copies)):
-                    lesson_id = Path(uri).stem
-                    best[lesson_id] = max(best.get(lesson_id, 0.0), hit.relevance)
-            lessons = known(list(best))
-            found = {name: best[name] for name in best if name in lessons}
-            if len(found) >= count or len(result.hits) < top_k:
-                ranked = _ranked(dict(list(found.items())[:count]), lessons)
-                return Patterns(ranked, reason="" if ranked else result.reason or _REMOVED)
-            top_k *= _CHUNKS
+        reported_error = folded(error)
+        found: dict[str, float] = {}
+        lessons: dict[str, Lesson] = {}
+        problems = 0
+        for batch in _batches(scored):
+            there = known([name for name, _ in batch])
+            for name, value in batch:
+                if (lesson := there.get(name)) is None:
+                    continue
+                if value < LITERAL and reported_error and _same_error(lesson, reported_error):
+                    value = LITERAL  # noqa: PLW2901 - what stands there letter for letter is evidence
+                if value >= least and value > found.get(lesson.id, -1.0):
+                    found[lesson.id] = value
+                    lessons[lesson.id] = lesson
+            problems = len(found)
+            if problems >= count * _WORDINGS or batch[-1][1] < least:
+                break
+        best = dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+        made = patterns_of(best, lessons, matcher, count)
+        if made or made.avoid:
+            return made
+        return Patterns(reason=_reason(scored, least, known))
+
+    def _matcher(self) -> Matcher:
+        snapshot = self.space.snapshot()
+        if self._matching is None or self._matching.snapshot is not snapshot:
+            self._matching = Matcher(snapshot)
+        return self._matching
 
 
-def _ranked(found: Mapping[str, float], known: Mapping[str, Lesson]) -> list[Pattern]:
-    """What was found as patterns; relevance and id only part equals."""
+def _batches(scored: Sequence[tuple[str, float]]) -> Iterator[Sequence[tuple[str, float]]]:
+    for start in range(0, len(scored), _EXAMINED):
+        yield scored[start : start + _EXAMINED]
 
-    def order(lesson: Lesson) -> tuple[float, int, float, str]:
-        proven = wilson_lower_bound(lesson.successes, lesson.uses)
-        return (-proven, _KIND_ORDER[lesson.kind], -found[lesson.id], lesson.id)
 
-    lessons: Sequence[Lesson] = sorted((known[name] for name in found), key=order)
-    return [
-        Pattern(
-            id=lesson.id,
-            kind=lesson.kind,
-            problem=lesson.problem,
-            solution=lesson.solution,
-            when_to_try=lesson.when_to_try,
-            successes=lesson.successes,
-            uses=lesson.uses,
-            relevance=found[lesson.id],
-        )
-        for lesson in lessons
-    ]
+def _same_error(lesson: Lesson, error: str) -> bool:
+    """Whether a lesson's error is the one that was reported, or a whole line of it."""
+    theirs = folded(lesson.error_message or "")
+    return len(theirs.split()) >= _WORDS_OF_AN_ERROR and (theirs in error or error in theirs)
+
+
+def _reason(
+    scored: Sequence[tuple[str, float]],
+    least: float,
+    known: Callable[[Sequence[str]], Mapping[str, Lesson]],
+) -> str:
+    there = known([name for name, _ in scored[:_EXAMINED]])
+    for name, value in scored:
+        if name in there:
+            problem = shorten(there[name].problem, _SHOWN, placeholder=" …")
+            best = f"best {value:.2f}, minimum {least:.2f}"
+            return f"no relevant match ({best}); closest: {there[name].id} {problem!r}"
+    return _REMOVED if scored else "no lesson has all of these labels"
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -20,12 +20,17 @@ from ragloom import (
     Workspace,
 )
 from ragloom.text import counter
+from ragloom_knowledge.asynchronous import Asynchronous
 from ragloom_knowledge.block import AT_MOST, fitting, pattern_block
+from ragloom_knowledge.bounded import Budget
 from ragloom_knowledge.captures import Captures
 from ragloom_knowledge.capturing import now, storable
 from ragloom_knowledge.exported import read_export, write_export
 from ragloom_knowledge.index import LessonIndex, named_files
+from ragloom_knowledge.matching import TASK_PREFIX
+from ragloom_knowledge.patterns import most_fitting
 from ragloom_knowledge.settings import KnowledgeSettings
+from ragloom_knowledge.space import NAME
 from ragloom_knowledge.types import (
     CHECKPOINTS,
     Checkpoint,
@@ -45,7 +50,7 @@ _LOG: Final = logging.getLogger("ragloom")
 _ENTERING: Final = 5  # lessons of a failure that are ranked, as Decision 68 has it
 
 
-class KnowledgeBase(Captures):
+class KnowledgeBase(Captures, Asynchronous):
     """The lessons of a workspace, for its orchestrator alone: agents get text, never this object.
 
     A context manager; leaving it closes the database and frees the model's memory. Every method that
@@ -55,11 +60,16 @@ class KnowledgeBase(Captures):
     ...     text = knowledge.build_context_for_task(Task(description="Add a login form"))
     """
 
-    def __init__(self, workspace: Workspace, settings: KnowledgeSettings) -> None:
+    settings: KnowledgeSettings
+
+    def __init__(
+        self, workspace: Workspace, settings: KnowledgeSettings, *, home: str = NAME
+    ) -> None:
         self.settings = settings
-        self._index = LessonIndex(workspace)
-        default = f"sqlite:///{workspace.state / 'knowledge' / 'lessons.db'}"
-        self.table = _table(settings.database or default)
+        self._index = LessonIndex(workspace, home)
+        default = f"sqlite:///{workspace.state / home / 'lessons.db'}"
+        folder = None if settings.database else self._index.make_folder
+        self.table = _table(settings.database or default, folder)
 
     @property
     def space(self) -> Space:
@@ -79,7 +89,6 @@ class KnowledgeBase(Captures):
         Raises:
             ConfigError: The folder does not exist, or a setting is wrong.
             MissingDependencyError: The database's driver is not installed.
-            StoreError: The database does not answer.
         """
         return cls.of(Workspace.open(path, config=config, host=host))
 
@@ -163,7 +172,8 @@ class KnowledgeBase(Captures):
             RagloomError: Database, model or index failed.
         """
         labels = {"agent_type": agent_type, "task_type": task_type, "technology": technology}
-        return self._query(description, labels, self.settings.task_relevance, max_results)
+        query = f"{TASK_PREFIX}{description}" if description.strip() else ""
+        return self._query(query, labels, self.settings.task_relevance, max_results)
 
     def query_for_failure(
         self,
@@ -180,10 +190,12 @@ class KnowledgeBase(Captures):
             "task_type": task_type,
             "technology": technology,
         }
-        given = (("Failure", description), ("Error", error))
-        query = "\n".join(f"{title}: {text}" for title, text in given if text)
-        found = self._query(query, labels, self.settings.failure_relevance, _ENTERING)
-        return Patterns(found[:AT_MOST], reason=found.reason)
+        query = "\n".join(text for text in (description, error) if text)
+        found = self._query(
+            query, labels, self.settings.failure_relevance, _ENTERING, error or description
+        )
+        chosen = most_fitting(found, AT_MOST)
+        return Patterns(chosen, reason=found.reason, avoid=found.avoid)
 
     def report_outcome(self, pattern_id: str, success: bool) -> Lesson:  # noqa: FBT001 - the contract
         """Count what came of a pattern that was handed out."""
@@ -210,17 +222,17 @@ class KnowledgeBase(Captures):
         except RagloomError as error:
             _LOG.warning("no lessons: %s", error)
             return TaskContext(text=task.description, reason=str(error))
-        if not patterns:
+        if not patterns and not patterns.avoid:
             return TaskContext(text=task.description, reason=patterns.reason)
         limit = self.settings.max_tokens if max_tokens is None else max_tokens
         tokens = counter()
-        shown = fitting(patterns, tokens, limit)
-        if not shown:
+        shown, avoid = fitting(patterns, tokens, limit, patterns.avoid)
+        if not shown and not avoid:
             reason = f"no pattern fits in {limit} tokens"
             return TaskContext(text=task.description, reason=reason)
-        block = pattern_block(shown)
+        block = pattern_block(shown, avoid)
         text = f"{task.description}\n\n{block}"
-        return TaskContext(text=text, patterns=shown, tokens=tokens.count(block))
+        return TaskContext(text=text, patterns=shown, tokens=tokens.count(block), avoid=avoid)
 
     def lesson(self, lesson_id: str) -> Lesson:
         """One lesson by its id."""
@@ -229,6 +241,24 @@ class KnowledgeBase(Captures):
     def lessons(self, *, project: str | None = None) -> list[Lesson]:
         """All lessons, or those of one project, in the order of their ids."""
         return self.table.select(project=project if project is None else _name("project", project))
+
+    def supersede(self, lesson_id: str, by: str | None) -> Lesson:
+        """Give one lesson instead of another from now on; what finds the old one finds the new one.
+
+        With None, it is given again.
+
+        Raises:
+            LessonError: An id is unknown, or the one was superseded by the other.
+        """
+        return self.table.supersede(lesson_id, by)
+
+    def verify(self, lesson_id: str) -> Lesson:
+        """Note that somebody saw the solution of a lesson work; the next checkpoint indexes it.
+
+        Raises:
+            LessonError: It has no solution.
+        """
+        return self.table.verify(lesson_id)
 
     def pin(self, lesson_id: str, *, pinned: bool = True) -> Lesson:
         """Keep a lesson whatever its age, or no longer."""
@@ -300,15 +330,23 @@ class KnowledgeBase(Captures):
         return count
 
     def _query(
-        self, text: str, labels: Mapping[str, str | None], relevance: float, entering: int
+        self,
+        text: str,
+        labels: Mapping[str, str | None],
+        relevance: float,
+        entering: int,
+        error: str = "",
     ) -> Patterns:
         named = {name: label and _name(name, label) for name, label in labels.items()}
 
+        budget = Budget(self.settings.timeout, self.table.place)
+        budget.run(self.table.check)  # before a model is loaded
+
         def known(ids: Sequence[str]) -> Mapping[str, Lesson]:
-            found = self.table.by_ids(ids)
+            found = budget.run(lambda: self.table.given_instead(ids))
             return {name: lesson for name, lesson in found.items() if lesson.embedded}
 
-        return self._index.search(text, named, relevance, entering, known)
+        return self._index.search(text, named, relevance, entering, known, error)
 
     def _bring_up_to_date(
         self,
@@ -344,11 +382,11 @@ def _name(key: str, text: str) -> str:
     return storable(key, text) or ""
 
 
-def _table(url: str) -> LessonTable:
+def _table(url: str, make_folder: Callable[[], None] | None) -> LessonTable:
     try:
         from ragloom_knowledge.database import LessonTable
     except ModuleNotFoundError as error:
         if error.name != "sqlalchemy":
             raise
         raise MissingDependencyError("sqlalchemy", "ragloom[knowledge]", "lessons") from error
-    return LessonTable(url)
+    return LessonTable(url, make_folder=make_folder)

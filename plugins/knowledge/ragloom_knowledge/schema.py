@@ -30,6 +30,7 @@ lessons: Final = sa.Table(
     sa.Column("human_feedback", sa.Text),
     sa.Column("revision_approach", sa.Text),
     sa.Column("approved_approach", sa.Text),
+    sa.Column("applies_to", sa.Text),
     sa.Column("success_verified", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.Column("embedded", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.Column("timestamp", sa.DateTime, nullable=False, server_default=sa.func.current_timestamp()),
@@ -39,6 +40,7 @@ lessons: Final = sa.Table(
     sa.Column("successes", sa.Integer, nullable=False, server_default="0"),
     sa.Column("uses", sa.Integer, nullable=False, server_default="0"),
     sa.Column("pinned", sa.Boolean, nullable=False, server_default=sa.false()),
+    sa.Column("superseded_by", sa.String(36)),
     sa.UniqueConstraint("entry_type", "signature", "variant", name="uq_knowledge_same_lesson"),
     sa.CheckConstraint(
         "(entry_type = 'failure_solution' AND failure_description IS NOT NULL) OR "

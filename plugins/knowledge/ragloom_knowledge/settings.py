@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+_LONGEST = 600  # seconds
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnowledgeSettings:
@@ -16,6 +18,8 @@ class KnowledgeSettings:
         task_relevance: What fits a task less, 0 to 1, is not a pattern.
         failure_relevance: Likewise for a failure.
         max_tokens: Maximum number of tokens of the block of patterns.
+        timeout: Seconds that a query waits for the database.
+        tools: Whether the MCP server offers lesson_query, lesson_capture and lesson_outcome.
         serve: Whether the MCP server and ``llm`` may search lessons, as the space ``knowledge``.
     """
 
@@ -24,6 +28,8 @@ class KnowledgeSettings:
     task_relevance: float = 0.7
     failure_relevance: float = 0.75
     max_tokens: int = 1500
+    timeout: float = 1.2
+    tools: bool = False
     serve: bool = False
 
     def __post_init__(self) -> None:
@@ -31,6 +37,10 @@ class KnowledgeSettings:
         for name in ("retention_days", "max_tokens"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be a whole number from 1, not {getattr(self, name)}")
+        if not 0 < self.timeout <= _LONGEST:
+            raise ValueError(
+                f"timeout must be a number of seconds up to {_LONGEST}, not {self.timeout}"
+            )
         for name in ("task_relevance", "failure_relevance"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name} must be a number from 0 to 1, not {getattr(self, name)}")

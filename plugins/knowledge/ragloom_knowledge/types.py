@@ -33,6 +33,12 @@ LONGEST: Final[Mapping[str, int]] = {
 }
 """Maximum number of characters of a name."""
 
+PROVEN: Final = 0.5
+"""The lower bound of the share of successes from which a pattern is likely to work: four of four, say."""
+
+ENOUGH_USES: Final = 3
+"""Uses after which a pattern that failed more often than it worked is advised against."""
+
 _Z: Final = 1.959963984540054  # the 0.975 quantile of the normal distribution: a 95 % interval
 
 
@@ -71,6 +77,7 @@ class Lesson:
         human_feedback: Why it was rejected.
         revision_approach: What was approved instead.
         approved_approach: What was approved at the first attempt.
+        applies_to: The tasks that it concerns, in words, if whoever captured it said so.
         success_verified: Whether the solution was seen to work; human judgement always counts.
         signature: Two lessons of one kind and signature are about the same problem.
         variant: 0, or another solution of the same problem.
@@ -81,6 +88,7 @@ class Lesson:
         captured_at: UTC; while it is staged, of the last time that it was captured.
         embedded_at: UTC; its age counts from here.
         also_in: Other projects that have learnt the same, sorted.
+        superseded_by: The lesson that is given instead.
     """
 
     id: str
@@ -96,6 +104,7 @@ class Lesson:
     human_feedback: str | None = None
     revision_approach: str | None = None
     approved_approach: str | None = None
+    applies_to: str | None = None
     success_verified: bool
     signature: str
     variant: int = 0
@@ -106,6 +115,7 @@ class Lesson:
     captured_at: datetime
     embedded_at: datetime | None = None
     also_in: tuple[str, ...] = ()
+    superseded_by: str | None = None
 
     @property
     def problem(self) -> str:
@@ -156,9 +166,11 @@ class Pattern:
         problem: What an agent may meet.
         solution: What is known to work.
         when_to_try: The case that it is for.
-        successes: Times it worked.
-        uses: Times it was tried.
+        successes: Times it worked, in all of its wordings.
+        uses: Times it was tried, likewise.
         relevance: To the query, 0 to 1.
+        wordings: Ids of other lessons about the same problem that are counted here.
+        conflicts: Ids of other patterns that advise the opposite.
     """
 
     id: str
@@ -169,6 +181,23 @@ class Pattern:
     successes: int
     uses: int
     relevance: float
+    wordings: tuple[str, ...] = ()
+    conflicts: tuple[str, ...] = ()
+
+    @property
+    def human(self) -> bool:
+        """Whether a human decided it."""
+        return self.kind != "failure_solution"
+
+    @property
+    def proven(self) -> bool:
+        """Whether its counts let one believe that it works more often than not."""
+        return wilson_lower_bound(self.successes, self.uses) >= PROVEN
+
+    @property
+    def failing(self) -> bool:
+        """Whether it failed more often than it worked, in three uses or more."""
+        return self.uses >= ENOUGH_USES and 2 * self.successes < self.uses
 
 
 class Patterns(tuple[Pattern, ...]):  # noqa: SLOT001 - a kind of tuple cannot have any
@@ -176,14 +205,23 @@ class Patterns(tuple[Pattern, ...]):  # noqa: SLOT001 - a kind of tuple cannot h
 
     Attributes:
         reason: Why there are none.
+        avoid: Those that are about it, too, and failed more often than they worked.
     """
 
     reason: str
+    avoid: tuple[Pattern, ...]
 
-    def __new__(cls, patterns: Iterable[Pattern] = (), *, reason: str = "") -> Self:
+    def __new__(
+        cls,
+        patterns: Iterable[Pattern] = (),
+        *,
+        reason: str = "",
+        avoid: Iterable[Pattern] = (),
+    ) -> Self:
         """Make it."""
         made = super().__new__(cls, patterns)
         made.reason = reason
+        made.avoid = tuple(avoid)
         return made
 
 
@@ -195,11 +233,13 @@ class Captured:
         id: The lesson, new or known.
         merged: Whether it was known.
         redacted: The fields in which a key, a token or a password was replaced by ``***``.
+        similar: Ids of lessons that seem to be about the same problem in other words.
     """
 
     id: str
     merged: bool
     redacted: tuple[str, ...] = ()
+    similar: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -262,9 +302,11 @@ class TaskContext:
         patterns: Those in the block.
         tokens: Of the block.
         reason: Why there is no block.
+        avoid: Patterns that the block advises against.
     """
 
     text: str
     patterns: tuple[Pattern, ...] = ()
     tokens: int = 0
     reason: str = ""
+    avoid: tuple[Pattern, ...] = ()

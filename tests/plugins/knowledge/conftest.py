@@ -8,7 +8,7 @@ import shutil
 import socket
 import subprocess
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -20,6 +20,7 @@ from ragloom import PluginHost
 from ragloom.testing.fakes import hashing_provider
 
 _NOBODY = "nobody"
+_RESTART: dict[str, Callable[[], None]] = {}
 
 
 def _binaries() -> Path | None:
@@ -72,11 +73,23 @@ def postgres_server(planted: str) -> Iterator[str]:
             return start(attempts - 1)
         return port
 
+    port = start()
+
+    def restart() -> None:
+        run(*control, "-m", "immediate", "restart")
+
+    _RESTART[f"postgresql://ragloom:{planted}@127.0.0.1:{port}"] = restart
     try:
-        yield f"postgresql://ragloom:{planted}@127.0.0.1:{start()}"
+        yield f"postgresql://ragloom:{planted}@127.0.0.1:{port}"
     finally:
         subprocess.run([*control, "-m", "immediate", "stop"], check=False, cwd=place, **user)
         shutil.rmtree(place, ignore_errors=True)
+
+
+@pytest.fixture
+def restart_postgres(postgres_server) -> Callable[[], None]:
+    """Starts the server again, which cuts every connection."""
+    return _RESTART[postgres_server]
 
 
 @pytest.fixture

@@ -40,6 +40,7 @@ def opened(folder: Path) -> KnowledgeBase:
     host = PluginHost(
         {
             "hashing": Plugin(),
+            "knowledge": ragloom_knowledge,
             "local": ragloom_local,
             "markdown": ragloom_markdown,
             "milvus": ragloom_milvus,
@@ -110,7 +111,7 @@ def main(base: Path, store: str, step: int) -> None:
                 indexed = [Path(snapshot.chunk(row).uri).stem for row in range(len(snapshot))]
                 found = knowledge.query_for_task("alpha failure")
                 rows = [lesson.id for lesson in knowledge.lessons() if lesson.embedded]
-                line = {"indexed": sorted(indexed), "rows": rows, "found": len(found)}
+                line = {"indexed": sorted(set(indexed)), "rows": rows, "found": len(found)}
             print(json.dumps(line), flush=True)
 
         status = in_child(cut_short)

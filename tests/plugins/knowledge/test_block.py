@@ -15,20 +15,23 @@ SEED = """\
 
 Similar situations have been resolved these ways:
 
-Pattern 1 (Most Common - 5 successes):
+Pattern 1 (Most Common - 5 of 5 successes):
 - Problem: [description]
 - Solution: [specific steps]
 - When to try: [decision criteria]
+- Id: 1
 
-Pattern 2 (Moderate - 3 successes):
+Pattern 2 (Moderate - 3 of 3 successes):
 - Problem: [description]
 - Solution: [specific steps]
 - When to try: [decision criteria]
+- Id: 2
 
-Pattern 3 (Less Common - 1 success):
+Pattern 3 (Less Common - 1 of 1 success):
 - Problem: [description]
 - Solution: [specific steps]
 - When to try: [decision criteria]
+- Id: 3
 
 Recommendation: Try patterns in order. Pattern 1 is most likely based on historical data.
 
@@ -36,9 +39,9 @@ Recommendation: Try patterns in order. Pattern 1 is most likely based on histori
 """
 
 
-def pattern(successes=1, text=None):
+def pattern(successes=1, text=None, lesson_id="1"):
     return Pattern(
-        id="1",
+        id=lesson_id,
         kind="failure_solution",
         problem=text or "[description]",
         solution=text or "[specific steps]",
@@ -50,7 +53,8 @@ def pattern(successes=1, text=None):
 
 
 def test_it_is_the_seeds():
-    assert SEED == pattern_block([pattern(5), pattern(3), pattern(1), pattern(1)])
+    patterns = [pattern(5), pattern(3, lesson_id="2"), pattern(1, lesson_id="3")]
+    assert SEED == pattern_block([*patterns, pattern(1, lesson_id="4")])
 
 
 LIKE_THE_END = [

@@ -76,6 +76,7 @@ def test_what_one_project_learns_reaches_the_next(ragloom, project):
     (found,) = json.loads(ragloom("query", asked[failure], "--agent-type", "backend", "--json"))
     assert [
         "id", "kind", "problem", "solution", "when_to_try", "successes", "uses", "relevance",
+        "wordings", "conflicts",
     ] == list(found)  # fmt: skip
     assert [] == json.loads(ragloom("query", asked[failure], "--agent-type", "qa", "--json"))
     error = "canceling statement due to statement timeout"

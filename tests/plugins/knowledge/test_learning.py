@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 from threading import Barrier, Thread
 
 import pytest
@@ -52,8 +53,12 @@ def test_the_three_kinds_reach_another_project(knowledge, open_knowledge, url):
     two = open_knowledge(url)
     asked = {
         failure: Task(description=f"Write the {FAILURE}", agent_type="backend"),
-        rejection: Task(description="Build the login form with a message for each field"),
-        approval: Task(description="Draw the payment service with ports for each bank"),
+        rejection: Task(
+            description="Show a message of each field of the login form", agent_type="frontend"
+        ),
+        approval: Task(
+            description="Draw the payment service with ports for each bank", agent_type="architect"
+        ),
     }
     for lesson_id, task in asked.items():
         made = two.context_for_task(task)
@@ -69,7 +74,7 @@ def test_nothing_is_embedded_before_a_checkpoint_and_only_what_is_verified(knowl
     )
     assert () == knowledge.query_for_task(FAILURE)
     done = knowledge.process_checkpoint("one", "phase_completion")
-    assert (1, 1) == (done.processed, done.embedded)
+    assert (1, 2) == (done.processed, done.embedded)  # what it is about, and the whole
     assert [verified.id] == [pattern.id for pattern in knowledge.query_for_task(FAILURE)]
     assert not knowledge.lesson(open_one.id).embedded
     again = knowledge.process_checkpoint("one", "manual")
@@ -159,13 +164,14 @@ def test_an_empty_answer_says_why(knowledge):
 
     assert {"no lessons are indexed yet: run 'ragloom knowledge checkpoint'"} == reasons()
     learn(knowledge)
-    assert {"no file passes the filter"} == reasons(agent_type="nobody")
+    there = "(available: architect, backend, frontend)"
+    assert {f"no lesson has the agent_type 'nobody' {there}"} == reasons(agent_type="nobody")
     assert all(reason.startswith("no relevant match (best ") for reason in reasons())
     assert "" == knowledge.query_for_task(FAILURE).reason
 
 
 def test_another_model_is_named_and_a_checkpoint_mends_it(knowledge, open_knowledge, project, url):
-    learn(knowledge)
+    lesson_id, *_ = learn(knowledge)
     (project / "ragloom.yaml").write_text(
         "embedder: {name: hashing, dimension: 64}\nstore: sqlite\n", "utf-8"
     )
@@ -174,7 +180,7 @@ def test_another_model_is_named_and_a_checkpoint_mends_it(knowledge, open_knowle
         other.query_for_task(FAILURE)
     assert "another model" in other.context_for_task(Task(description=FAILURE)).reason
     other.process_checkpoint("one")
-    assert 1 == len(other.query_for_task(FAILURE))
+    assert [lesson_id] == [found.id for found in other.query_for_task(FAILURE, "backend")]
 
 
 def test_failures_get_three_fixes_at_most(knowledge):
@@ -197,8 +203,8 @@ def test_expired_lessons_go_from_table_and_index_and_pinned_ones_stay(knowledge)
     assert 3 == len(knowledge.lessons())
     assert (lesson_id,) == knowledge.prune().ids
     assert {pinned, young} == {lesson.id for lesson in knowledge.lessons()}
-    assert 2 == len(knowledge.space.snapshot())
-    assert () == knowledge.query_for_task(FAILURE)
+    assert {pinned, young} == {Path(uri).stem for uri in knowledge.space.snapshot().files}
+    assert () == knowledge.query_for_task(FAILURE, "backend")
 
 
 @pytest.mark.parametrize("store", ["sqlite", "milvus"], indirect=True)
@@ -406,12 +412,17 @@ def test_a_context_never_fails(knowledge, monkeypatch):
     assert ("Do it", "gone") == (made.text, made.reason)
 
 
-def test_lessons_of_one_wording_are_all_found(knowledge):
-    """A text stands once among hits; who asks for lessons gets each that holds it."""
+def test_lessons_of_one_wording_are_all_counted(knowledge):
+    """One problem is one pattern, in which each of its lessons counts; a filter narrows it."""
     ids = {
         knowledge.capture_failure_solution("one", agent, FAILURE, solution_steps=FIX).id
         for agent in ("backend", "frontend")
     }
     knowledge.process_checkpoint("one", "manual")
     assert 2 == len(ids)
-    assert ids == {pattern.id for pattern in knowledge.query_for_task(FAILURE)}
+    (pattern,) = knowledge.query_for_task(FAILURE)
+    assert ids == {pattern.id, *pattern.wordings}
+    assert (2, 2) == (pattern.successes, pattern.uses)
+    for agent in ("Backend", "FRONTEND"):
+        (one,) = knowledge.query_for_task(FAILURE, agent)
+        assert (one.wordings, one.uses) == ((), 1)

@@ -39,7 +39,9 @@ def test_twenty_thousand_are_queried_and_pruned_whole(open_knowledge):
     )
     assert MANY == done.processed
     embedding = [at for stage, at, _ in batches if stage == "chunks"]
-    assert MANY // 256 <= len(embedding) <= MANY // 256 + 8  # it begins with small steps
+    chunks = 2 * MANY  # what each is about, and the whole of it
+    # Each segment begins with small steps.
+    assert chunks // 256 <= len(embedding) <= 1.5 * chunks // 256
     asked = "The service bcde refuses connections of its bcdeclient"
     knowledge.query_for_task(asked, "qa", technology="python")
     found = knowledge.query_for_task(asked, "qa", technology="python")
@@ -48,4 +50,4 @@ def test_twenty_thousand_are_queried_and_pruned_whole(open_knowledge):
     knowledge.pin(kept)
     assert MANY - 1 == len(knowledge.prune(timedelta(days=-1)).ids)
     assert [kept] == [lesson.id for lesson in knowledge.lessons()]
-    assert 1 == len(knowledge.space.snapshot())
+    assert [f"{kept}.md"] == list(knowledge.space.snapshot().files)

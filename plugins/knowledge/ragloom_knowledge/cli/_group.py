@@ -34,7 +34,8 @@ class Labels(TypedDict):
     epilog="""\b
 Examples:
   ragloom knowledge capture --kind failure_solution --project shop --agent-type backend \\
-    --failure-description "Migration times out" --solution-steps "Lock less" --success-verified
+    --failure-description "Migration times out" --solution-steps "Lock less" \\
+    --error-message "canceling statement due to statement timeout" --success-verified
   ragloom knowledge checkpoint --project shop --kind phase_completion
   ragloom knowledge context "Write the migration" --agent-type backend
   ragloom knowledge outcome ID --success""",

@@ -73,6 +73,8 @@ def show(session: Session, /, *, lesson_id: str, as_json: bool) -> None:
 
 def _state(lesson: Lesson) -> str:
     kept = "indexed" if lesson.embedded else "staged" if lesson.success_verified else "unverified"
+    if lesson.superseded_by:
+        kept = "superseded"
     return f"{kept}, pinned" if lesson.pinned else kept
 
 
@@ -106,6 +108,30 @@ def pin(session: Session, /, *, lesson_id: str, off: bool, as_json: bool) -> Non
         lesson = opened.pin(lesson_id, pinned=not off)
     line = f"{lesson.id}\t{'pinned' if lesson.pinned else 'not pinned'}"
     emit({"id": lesson.id, "pinned": lesson.pinned}, line, as_json=as_json)
+
+
+@knowledge.command(
+    epilog="""\b
+Examples:
+  ragloom knowledge supersede ID BY
+  ragloom knowledge supersede ID --off""",
+)
+@id_argument
+@click.argument("by", required=False)
+@click.option("--off", is_flag=True, help="Give it again.")
+@json_option
+@click.pass_obj
+def supersede(
+    session: Session, /, *, lesson_id: str, by: str | None, off: bool, as_json: bool
+) -> None:
+    """Give the lesson BY instead of the lesson ID from now on."""
+    if (by is None) != off:
+        raise click.UsageError("give the ID of the lesson that supersedes it, or --off")
+    with opened_base(session) as opened:
+        lesson = opened.supersede(lesson_id, by)
+    state = f"superseded by {by}" if by else "not superseded"
+    line = f"{lesson.id}\t{state}"
+    emit({"id": lesson.id, "superseded_by": lesson.superseded_by}, line, as_json=as_json)
 
 
 @knowledge.command(

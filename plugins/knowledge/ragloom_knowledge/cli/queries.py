@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Unpack, cast
 
 import click
 
+from ragloom import ConfigError, RagloomError
 from ragloom.cli import Session, json_option, print_json, print_text
 from ragloom_knowledge.cli._group import (
     Labels,
@@ -16,7 +17,7 @@ from ragloom_knowledge.cli._group import (
     labels,
     opened_base,
 )
-from ragloom_knowledge.types import Task
+from ragloom_knowledge.types import Task, TaskContext
 
 if TYPE_CHECKING:
     from ragloom import Json
@@ -64,14 +65,26 @@ def failure(
 
 def _emit_patterns(session: Session, found: Patterns, *, as_json: bool) -> None:
     if as_json:
-        rows = [{**asdict(one), "relevance": round(one.relevance, 6)} for one in found]
+        rows = [
+            {
+                **asdict(one),
+                "relevance": round(one.relevance, 6),
+                "wordings": list(one.wordings),
+                "conflicts": list(one.conflicts),
+            }
+            for one in found
+        ]
         print_json(cast("Json", rows))
     else:
         for one in found:
-            click.echo(f"{one.id}\t{one.successes}/{one.uses}\t{one.relevance:.2f}")
+            counts = f"{one.successes} of {one.uses}"
+            human = "\tdecided by a human" if one.human else ""
+            click.echo(f"{one.id}\t{counts}\t{one.relevance:.2f}{human}")
             for text in (one.problem, one.solution, one.when_to_try):
                 print_text(f"  {text}")
-    if not found:
+    for one in found.avoid:
+        session.note(f"avoid {one.id}: worked {one.successes} of {one.uses} times: {one.solution}")
+    if found.reason:
         session.note(found.reason)
 
 
@@ -98,12 +111,24 @@ def context(
     **chosen: Unpack[Labels],
 ) -> None:
     """Print a task's description and the block of what is known, as its agent gets it."""
-    with opened_base(session) as opened:
-        made = opened.context_for_task(Task(description=task, **chosen), max_tokens=max_tokens)
+    try:
+        with opened_base(session) as opened:
+            made = opened.context_for_task(Task(description=task, **chosen), max_tokens=max_tokens)
+    except ConfigError:
+        raise
+    except RagloomError as error:  # without lessons, the agent still gets its task
+        made = TaskContext(text=task, reason=str(error))
     if as_json:
         ids: list[Json] = [one.id for one in made.patterns]
+        avoid: list[Json] = [one.id for one in made.avoid]
         print_json(
-            {"text": made.text, "patterns": ids, "tokens": made.tokens, "reason": made.reason}
+            {
+                "text": made.text,
+                "patterns": ids,
+                "avoid": avoid,
+                "tokens": made.tokens,
+                "reason": made.reason,
+            }
         )
     else:
         print_text(made.text.rstrip("\n"))

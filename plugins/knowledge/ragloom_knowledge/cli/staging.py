@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
 
 from ragloom.cli import Session, json_option, progress
 from ragloom.config import counted
 from ragloom.text import parse_json
-from ragloom_knowledge.cli._group import emit, knowledge, labels, opened_base
+from ragloom_knowledge.cli._group import emit, id_argument, knowledge, labels, opened_base
 from ragloom_knowledge.types import CHECKPOINTS, KINDS, LessonError
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ Examples:
 @click.option("--human-feedback", metavar="TEXT", help="Why it was rejected.")
 @click.option("--revision-approach", metavar="TEXT", help="What was approved instead.")
 @click.option("--approved-approach", metavar="TEXT", help="What was approved at once.")
+@click.option("--applies-to", metavar="TEXT", help="The tasks that it concerns.")
 @click.option(
     "--json", "as_json", is_flag=True, help="Print JSON; without --kind, read it from stdin, too."
 )
@@ -74,15 +75,21 @@ def capture(
         staged = opened.capture_all(lessons, progress=meter)
     for captured in staged:
         line = f"{captured.id}\t{'counted' if captured.merged else 'staged'}"
-        redacted = list(captured.redacted)
+        redacted, similar = list(captured.redacted), list(captured.similar)
         answer: dict[str, Json] = {
             "id": captured.id,
             "merged": captured.merged,
-            "redacted": redacted,
+            "redacted": cast("Json", redacted),
+            "similar": cast("Json", similar),
         }
         emit(answer, line, as_json=as_json)
         if redacted:
             session.warn(f"{captured.id}: secrets were removed from {', '.join(redacted)}")
+        if similar:
+            session.note(
+                f"{captured.id}: similar to {', '.join(similar)}; "
+                "'ragloom knowledge supersede' replaces one by another"
+            )
 
 
 def _from_line(number: int, line: bytes) -> Lesson | None:
@@ -124,3 +131,18 @@ def checkpoint(session: Session, /, *, project: str, kind: CheckpointKind, as_js
     if done.failed:
         session.warn(f"not indexed, tried again at the next checkpoint: {', '.join(done.failed)}")
     return 1 if done.failed else 0
+
+
+@knowledge.command(
+    epilog="""\b
+Examples:
+  ragloom knowledge verify ID""",
+)
+@id_argument
+@json_option
+@click.pass_obj
+def verify(session: Session, /, *, lesson_id: str, as_json: bool) -> None:
+    """Note that the solution of a lesson was seen to work; the next checkpoint indexes it."""
+    with opened_base(session) as opened:
+        lesson = opened.verify(lesson_id)
+    emit({"id": lesson.id, "success_verified": True}, f"{lesson.id}\tverified", as_json=as_json)

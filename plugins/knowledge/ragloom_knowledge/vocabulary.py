@@ -1,0 +1,103 @@
+"""English words that decide whether two pieces of advice say the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+def _axes(table: str) -> Mapping[str, tuple[tuple[int, int], ...]]:
+    """Of each word the lines that it stands in, and on which side of them."""
+    axes: dict[str, tuple[tuple[int, int], ...]] = {}
+    for axis, line in enumerate(table.strip().splitlines()):
+        for side, words in enumerate(line.split("|")):
+            for word in words.split():
+                axes[word] = (*axes.get(word, ()), (axis, side))
+    return axes
+
+
+AXES: Final = _axes(
+    """
+raise increase enlarge grow widen extend lengthen up higher larger bigger more longer expand maximum \
+maximise maximize boost most above over greater double plus \
+| lower decrease reduce shrink narrow shorten down smaller less fewer shorter minimum \
+minimise minimize drop least below under halve minus cut
+enable on activate allow permit accept grant | disable off deactivate deny disallow forbid \
+prohibit refuse revoke
+add insert create include install append attach keep | remove delete drop exclude uninstall detach
+start open begin connect acquire lock | stop close end disconnect release unlock
+upgrade update | downgrade
+always | never
+first | last
+true yes | false no
+async asynchronous asynchronously | sync synchronous synchronously
+public | private
+early earlier | late later
+fast faster | slow slower
+parallel parallelise parallelize concurrent concurrently \
+| serial serialise serialize sequential sequentially
+encrypt | decrypt
+compress | decompress
+eager eagerly | lazy lazily
+ascending | descending
+inside within | outside
+push | pull
+client | server
+mount | unmount
+strict | lenient
+split | merge join
+commit | rollback
+show | hide
+"""
+)
+"""Of a word that has an opposite: on which axes it stands, and on which side."""
+
+NEGATIONS: Final = _words(
+    """not no never without avoid dont cannot neither nor stop except unless instead rather forbid"""
+)
+
+ORDERED: Final = _words(
+    """before after then from to into onto by with over than until behind above below against for"""
+)
+"""Connectives whose sides cannot change places."""
+
+SWAPPED: Final = {"after": "before", "behind": "before", "below": "above"}
+"""Connectives that are others with their sides changed."""
+
+STOP: Final = _words(
+    """
+    a an and are as at be been but can do does each every has have if in is it its must of on or our out
+    should so that the their them there these this those was we were when which while will you your also
+    all any only one
+    """
+)
+
+NUMBERS: Final = {
+    word: str(number)
+    for number, word in enumerate(
+        """once twice three four five six seven eight nine ten eleven twelve""".split(),  # noqa: SIM905
+        1,
+    )
+} | {"zero": "0", "two": "2"}
+"""``one`` is no number here: it often stands for a thing."""
+
+UNITS: Final = {
+    unit: names[0]
+    for names in (
+        ("ms", "msec", "millisecond", "milliseconds"),
+        ("s", "sec", "secs", "second", "seconds"),
+        ("min", "mins", "minute", "minutes"),
+        ("h", "hour", "hours"),
+        ("d", "day", "days"),
+        ("%", "percent"),
+        ("kb", "kib", "ki", "k"),
+        ("mb", "mib", "mi", "m"),
+        ("gb", "gib", "gi", "g"),
+        ("tb", "tib", "ti"),
+    )
+    for unit in names
+}

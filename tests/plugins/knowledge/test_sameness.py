@@ -1,0 +1,161 @@
+"""What is one lesson and what is two: by what the sentences say."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragloom_knowledge.sameness import opposed, same_advice
+from ragloom_knowledge.signature import codes, folded
+
+CASES = Path(__file__).parents[2] / "data" / "cases" / "lessons.jsonl"
+
+
+@pytest.mark.parametrize(
+    "case", [json.loads(line) for line in CASES.read_text("utf-8").splitlines()]
+)
+def test_reported_cases(case, knowledge):
+    for failure, solution in zip(case["failures"], case["solutions"], strict=True):
+        knowledge.capture_failure_solution("one", "backend", failure, solution_steps=solution)
+    expected = [2] if case["same"] else [1, 1]
+    assert expected == [lesson.uses for lesson in knowledge.lessons()]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Restart the worker", "Restart the worker."),
+        ("Increase the timeout to 30 s", "Increase the timeout to 30 seconds"),
+        ("Wait 5,000 ms between tries", "Wait 5000 ms between the tries"),
+        ("Do not retry the request", "Don't retry the request"),
+        ("Raise the memory limit", "Increase the memory limit"),
+        ("Run the migration before the deploy", "Run the migration before deploying"),
+        ("Retry three times", "Retry 3 times"),
+        ("Restart the worker and clear its cache", "Clear the cache of the worker and restart it"),
+    ],
+)
+def test_paraphrases_are_the_same_advice(one, other):
+    assert same_advice(one, other)
+    assert same_advice(other, one)
+    assert not opposed(one, other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Raise max.poll.records to 500", "Lower max.poll.records to 50"),
+        ("Increase the timeout", "Decrease the timeout"),
+        ("Increasing the timeout helped", "Decreasing the timeout helped"),
+        ("Turn caching on", "Turn caching off"),
+        ("Add an index on orders", "Remove the index on orders"),
+        ("Always lock the row", "Never lock the row"),
+        ("Set verify to true", "Set verify to false"),
+        ("Mount the volume", "Unmount the volume"),
+        ("Upgrade the driver", "Downgrade the driver"),
+        ("Load the modules eagerly", "Load the modules lazily"),
+        ("Wait 30 s", "Wait 30 ms"),
+        ("Retry once", "Retry twice"),
+        ("Upgrade the driver to 8.1", "Upgrade the driver to 8.2"),
+        ("Cache without a TTL", "Cache with a TTL"),
+        ("Retry, do not restart", "Restart, do not retry"),
+        ("Avoid the cache for prices", "Use the cache for prices"),
+        ("Use Redis instead of Memcached", "Use Memcached instead of Redis"),
+        ("Prefer Kafka over RabbitMQ", "Prefer RabbitMQ over Kafka"),
+        ("Run the deploy after the migration", "Run the migration after the deploy"),
+        ("Migrate first, then deploy", "Deploy first, then migrate"),
+        ("Copy the rows from A1 to the replica", "Copy the rows from the replica to A1"),
+        ("Replace requests by httpx", "Replace httpx by requests"),
+    ],
+)
+def test_opposite_advice_is_never_the_same(one, other):
+    assert not same_advice(one, other)
+    assert not same_advice(other, one)
+    assert opposed(one, other)
+    assert opposed(other, one)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Hand the records of a poll to a pool", "Hand records of one poll to a pool"),
+        ("Use assertions that retry, no sleeps", "Use assertions that retry"),
+        ("Lower the batch size to 50", "Lower the batch size"),
+        ("Clear the cache", "Restart the worker"),
+    ],
+)
+def test_what_says_more_is_not_the_opposite(one, other):
+    assert not opposed(one, other)
+    assert not opposed(other, one)
+
+
+@given(st.text())
+def test_every_text_says_the_same_as_itself(text):
+    assert same_advice(text, text)
+    assert not opposed(text, text)
+    assert folded(text) == folded(text)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The gateway answers HTTP 404", "The gateway answers HTTP 503"),
+        ("the service returned 401", "the service returned 403"),
+        ("502 Bad Gateway", "504 Gateway Timeout"),
+        ("status=500", "status=502"),
+        ("exit code 137", "exit code 1"),
+        ("killed by signal 9", "killed by signal 11"),
+        ("stops with ORA-12154", "stops with ORA-00942"),
+        ("E11000 duplicate key", "E11001 duplicate key"),
+        ("TS2304: cannot find name", "TS2322: cannot find name"),
+        ("SQLSTATE 23505", "SQLSTATE 40001"),
+        ("[Errno 13] denied", "[Errno 28] denied"),
+        ("error 1205", "error 1213"),
+        ("HRESULT 0x80070005", "HRESULT 0x80070002"),
+        ("port 5432 is taken", "port 8080 is taken"),
+        ("10.0.0.1:5432 refused", "10.0.0.1:6379 refused"),
+        ("http://localhost:8080/x fails", "http://localhost:9090/x fails"),
+        ("fails on Python 3.11", "fails on Python 3.12"),
+        ("Java 17 only", "Java 21 only"),
+        ("breaks with v2.1", "breaks with v3.0"),
+        ("requires 1.2.3", "requires 1.2.4"),
+        ("CVE-2021-44228", "CVE-2022-22965"),
+    ],
+)
+def test_codes_ports_and_versions_name_a_problem(one, other):
+    assert folded(one) != folded(other)
+    assert codes(one)
+    assert codes(one) != codes(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Worker 17 timed out after 30012 ms", "Worker 4 timed out after 29950 ms"),
+        ("Took 2.5 seconds", "Took 3.75 seconds"),
+        ("order #4711 is stuck", "order #4712 is stuck"),
+        ("Backup of 3 March 2024 failed", "Backup of 14 April 2025 failed"),
+        ("Failed on Jan 5, 2024 at 10:23:45", "Failed on Dec 31, 2023 at 01:00:00"),
+        ("Mon, 03 Feb 2025 failed", "Tue, 04 Mar 2025 failed"),
+        ("2024-01-05T10:00:00Z failed", "2025-11-30T23:59:59Z failed"),
+        ("Pod api-7d4b9c6f5d-x8k2p was evicted", "Pod api-5c8d7f9b6-q2w3e was evicted"),
+        ("db-0 lost quorum", "db-2 lost quorum"),
+        ("Cannot read /var/lib/a/1.txt", "Cannot read /var/lib/b/22.txt"),
+        ("C:\\a\\b.txt is missing", "C:\\x\\y.txt is missing"),
+        ("connection to 10.0.0.1 refused", "connection to 10.0.7.12 refused"),
+        ("segfault at 0x7ffd12ab", "segfault at 0x7ffd99ff"),
+        ("commit deadbeef1 broke it", "commit 1234567f broke it"),
+        ("https://a.example/x?id=3 is slow", "https://a.example/y?id=4 is slow"),
+        ("main.py:123: it fails", "main.py:124: it fails"),
+    ],
+)
+def test_what_differs_from_run_to_run_is_folded(one, other):
+    assert folded(one) == folded(other)
+
+
+def test_long_texts_are_folded_in_time():
+    for text in ("a1-", "/a", "1:", "jan ", "a-", "a.", "0x", "error ", "http://"):
+        assert folded(text * 20_000)
