@@ -1,4 +1,4 @@
-"""A plugin for the command-line tool ``llm``: fragments from an index, and a tool that searches it.
+"""A plugin for the command-line tool ``llm``: fragments from an index, templates, and a tool that searches.
 
 It is found through ``llm``'s own entry points, not through ragloom's.
 """
@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import pluggy
 
 if TYPE_CHECKING:
-    from llm import Fragment
+    from llm import Fragment, Template
 
-__all__ = ["register_fragment_loaders", "register_tools"]
+__all__ = ["register_fragment_loaders", "register_template_loaders", "register_tools"]
 
 hookimpl = pluggy.HookimplMarker("llm")
 
@@ -26,6 +26,16 @@ def register_fragment_loaders(
     from ragloom_llm.searching import fragment
 
     register("ragloom", fragment)
+
+
+@hookimpl
+def register_template_loaders(
+    register: Callable[[str, Callable[[str], Template]], None],
+) -> None:
+    """Offer ``-t ragloom:ID``."""
+    from ragloom_llm.templates import template
+
+    register("ragloom", template)
 
 
 @hookimpl

@@ -14,11 +14,11 @@ fallback where none does::
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from ragloom import Chunker, CommandSpec, EvaluationSpec, Loader, NoOptions, Provider, hookimpl
+from ragloom import Chunker, CommandSpec, EvaluationSpec, Loader, Provider, hookimpl
 
 if TYPE_CHECKING:
     from ragloom_templates.library import TemplateLibrary
@@ -30,6 +30,7 @@ __all__ = [
     "Template",
     "TemplateLibrary",
     "TemplateMatch",
+    "TemplateOptions",
     "TemplateSettings",
     "ragloom_chunkers",
     "ragloom_commands",
@@ -62,15 +63,26 @@ class HeadOptions:
 
     def __post_init__(self) -> None:
         """Refuse weights that are out of range."""
-        for field, weight in asdict(self).items():
+        for name, weight in asdict(self).items():
             if not 0 <= weight <= 5:  # noqa: PLR2004 - more would leave no room
-                raise ValueError(f"the weight {field!r} must be 0 to 5")
+                raise ValueError(f"the weight {name!r} must be 0 to 5")
 
 
-def _loader(_options: NoOptions) -> Loader:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TemplateOptions:
+    """The settings of the loader ``template``.
+
+    Attributes:
+        descriptions: Files like fabric's ``pattern_descriptions.json``, which describe patterns.
+    """
+
+    descriptions: tuple[str, ...] = field(default=(), metadata={"names": "files"})
+
+
+def _loader(options: TemplateOptions) -> Loader:
     from ragloom_templates.loader import TemplateLoader
 
-    return TemplateLoader()
+    return TemplateLoader(options)
 
 
 def _chunker(options: HeadOptions) -> Chunker:
@@ -87,6 +99,7 @@ def ragloom_loaders() -> Iterable[Provider[Loader]]:
             name="template",
             summary="reasoning templates: Markdown with front matter, skill and pattern folders",
             create=_loader,
+            options=TemplateOptions,
         )
     ]
 

@@ -76,9 +76,9 @@ def to_line(*cells: str) -> str:
     short_help="Find the reasoning template that fits a problem.",
     epilog="""\b
 Examples:
-  ragloom templates new proof-by-contradiction
+  ragloom templates new proof-by-contradiction --description "Prove a claim by assuming the opposite"
   ragloom templates match "Prove that the square root of 2 is irrational"
-  ragloom templates match "Why is this query slow?" --format prompt | llm
+  ragloom templates match "Prove that there is no largest prime" --format prompt | llm
   ragloom templates lint""",
 )
 def templates() -> None:
@@ -144,7 +144,7 @@ Examples:
 @click.option(
     "-k", "--top-k", type=click.IntRange(1), help="Maximum number of templates; 3 by default."
 )
-@click.option("--threshold", type=SHARE, help="The least score, 0 to 1; 0.65 by default.")
+@click.option("--threshold", type=SHARE, help="Minimum score, 0 to 1; 0.65 by default.")
 @filter_options
 @click.option(
     "--format",
@@ -180,10 +180,10 @@ def match(
 ) -> None:
     """Find the templates that fit PROBLEM, best first.
 
-    Where none fits, it is the fallback. The score, 0 to 1 on an absolute scale, says how well a
-    template fits; that of the fallback is 0.5.
+    Where none fits, it is the fallback. The score is a relevance, 0 to 1: it is no cosine and no
+    probability, and that of the fallback, 0.5, says nothing.
     """
-    from ragloom_templates.prompting import fill
+    from ragloom_templates.prompting import as_prompt
 
     given = dict(map(_placeholder, values))
     with open_library(session, dirs) as library:
@@ -194,13 +194,15 @@ def match(
     if best.fallback:
         session.note("no template fits: this is the fallback")
     if form == "prompt":
-        prompt = fill(best.content, given, problem=problem)
+        prompt = as_prompt(best, given, problem=problem)
         print_text(prompt.text)
         if prompt.open:
             names = ", ".join(prompt.open)
             session.note(f"{best.id}: placeholders without a value stay as they are: {names}")
     elif as_json:
-        print_json([to_json(replace(one, score=round(one.score, 6))) for one in found])
+        print_json(
+            [to_json(replace(one, score=round(one.score, 6)), content=True) for one in found]
+        )
     else:
         for one in found:
             mark = "fallback" if one.fallback else f"{one.score:.2f}"
@@ -258,6 +260,8 @@ def show(session: Session, *, template_id: str, dirs: tuple[str, ...], as_json: 
     with open_library(session, dirs) as library:
         library.refresh()
         template = library.get(template_id)
+        if template is None and template_id == library.fallback().id:
+            template = library.fallback_template()
         if template is None:
             raise _unknown(template_id, library)
     if as_json:
@@ -278,23 +282,30 @@ def _unknown(template_id: str, library: TemplateLibrary) -> click.UsageError:
 
 
 @templates.command(
-    short_help="Add a file to the library.",
+    short_help="Add a file or a folder to the library.",
     epilog="""\b
 Examples:
-  ragloom templates add ~/prompts/five-whys.md""",
+  ragloom templates add ~/prompts/five-whys.md
+  ragloom templates add ~/skills --json | jq length""",
 )
-@click.argument("file", type=click.Path(exists=True, dir_okay=False))
+@click.argument("path", metavar="PATH", type=click.Path(exists=True))
 @dirs_option
 @json_option
 @click.pass_obj
-def add(session: Session, *, file: str, dirs: tuple[str, ...], as_json: bool) -> None:
-    """Read and index FILE, which stays where it is and belongs to the library from now on."""
+def add(session: Session, *, path: str, dirs: tuple[str, ...], as_json: bool) -> None:
+    """Read and index PATH, which stays where it is and belongs to the library from now on.
+
+    Of a folder every template is read, now and whenever its files change; --json is a list then.
+    """
+    place = Path(os.path.realpath(path))
     with open_library(session, dirs) as library:
-        template = library.add(Path(os.path.realpath(file)))
+        found = library.add_folder(place) if place.is_dir() else [library.add(place)]
     if as_json:
-        print_json(to_json(template))
+        rows = [to_json(one) for one in found]
+        print_json(rows if place.is_dir() else rows[0])
     else:
-        click.echo(to_line(template.id, template.name))
+        for template in found:
+            click.echo(to_line(template.id, template.name))
 
 
 @templates.command(
@@ -311,7 +322,7 @@ Examples:
 def remove(session: Session, *, template_id: str, dirs: tuple[str, ...], as_json: bool) -> None:
     """Exclude the template ID from the library from now on; its file stays, and 'add' brings it back.
 
-    For a file that was added and is gone, ID is its path as the warning says it.
+    For a folder that was added, or a file that is gone, ID is its path.
     """
     with open_library(session, dirs) as library:
         library.refresh()
@@ -353,7 +364,7 @@ def lint(session: Session, *, dirs: tuple[str, ...], as_json: bool) -> int:
     epilog="""\b
 Examples:
   ragloom templates new five-whys
-  ragloom templates new five-whys --dir prompts""",
+  ragloom templates new outage --description "Find the cause of an outage" --dir prompts""",
 )
 @click.argument("name")
 @click.option(
@@ -362,12 +373,13 @@ Examples:
     type=click.Path(file_okay=False),
     help="The folder to write to; the last one of the settings by default.",
 )
+@click.option("--description", help="What it is for, by which it is found.")
 @click.pass_obj
-def new(session: Session, *, name: str, folder: str | None) -> None:
+def new(session: Session, *, name: str, folder: str | None, description: str | None) -> None:
     """Write NAME.md with every field of the front matter; an existing file is an error."""
     from ragloom_templates.skeleton import write_skeleton
 
     if folder is None:
         library = open_library(session)
         folder = str(library.workspace.root / library.dirs[-1])
-    click.echo(str(write_skeleton(Path(folder), name)))
+    click.echo(str(write_skeleton(Path(folder), name, description)))

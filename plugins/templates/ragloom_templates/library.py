@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
+from functools import partial
 from hashlib import blake2b
-from importlib.resources import files
-from pathlib import Path, PurePosixPath
-from typing import Any, Self, Unpack, cast
+from pathlib import Path
+from typing import Self, Unpack
 
 from ragloom import (
     Condition,
@@ -25,28 +24,24 @@ from ragloom import (
     SourceError,
     Workspace,
 )
-from ragloom.stores import check_format, format_stamp, quarantine, replace_file
-from ragloom.text import decode, parse_json, redact
+from ragloom_templates.changes import read_changes, write_changes
 from ragloom_templates.matching import Index
-from ragloom_templates.parsing import parse
+from ragloom_templates.patterns import PatternDescriptions, all_description_files
+from ragloom_templates.reading import match_of, read_all, read_template, shipped
 from ragloom_templates.settings import FALLBACK, TemplateSettings
-from ragloom_templates.space import identify, template_space
+from ragloom_templates.space import below, identify, loaders, template_space
 from ragloom_templates.types import Filters, Template, TemplateMatch
+from ragloom_templates.vocabulary_file import open_vocabulary
 
 FALLBACK_SCORE = 0.5
-_FORMAT = 1
+_PATIENT = 600.0  # seconds
+_SHORT = 1.0
 _CHANGES = "changes.json"
 _log = logging.getLogger("ragloom")
 
 
 class TemplateLibrary:
     """Folders of templates. A context manager: leaving it frees the model's memory.
-
-    >>> library = TemplateLibrary(["data/templates"])
-    >>> library.index()
-    12
-    >>> library.search("Prove that the square root of 2 is irrational")[0].name
-    'Proof by Contradiction'
 
     Args:
         dirs: The folders, relative to the workspace; those of the settings by default. One that does
@@ -78,6 +73,7 @@ class TemplateLibrary:
         self.space = template_space(
             self.workspace, f"library-{digest}", asdict(self.settings.weights), self._removed
         )
+        self._descriptions = PatternDescriptions(())
         self._added: list[str] = []
         self._read_changes()
         self._index: Index | None = None
@@ -108,13 +104,19 @@ class TemplateLibrary:
         report = self.refresh()
         return len(report.added) + len(report.updated) + report.unchanged
 
-    def refresh(self, *, progress: Progress | None = None) -> IndexReport:
-        """As :meth:`index`, with all that the run did."""
+    def refresh(
+        self, *, progress: Progress | None = None, timeout: float = _PATIENT
+    ) -> IndexReport:
+        """As :meth:`index`, with all that the run did; ``timeout`` seconds are waited for another run.
+
+        A file that cannot be read is logged once for each fault that it has.
+        """
         self.set_sources()
-        report = self.space.index(progress=progress)
-        self.skipped = report.failed
+        report = self.space.index(progress=progress, timeout=timeout)
         for failed in report.failed:
-            _log.warning("%s: skipped: %s", failed.path, failed.error)
+            if failed not in self.skipped:
+                _log.warning("%s: skipped: %s", failed.path, failed.error)
+        self.skipped = report.failed
         return report
 
     def search(
@@ -127,18 +129,18 @@ class TemplateLibrary:
         """The templates that fit a problem, best first; the fallback where none does.
 
         It never raises and never returns nothing: what goes wrong is logged, and the fallback comes
-        back. A library that was never indexed is indexed first.
+        back. The library follows its files first, as :meth:`index` does; where that fails, as while another
+        process indexes, the last index answers, without the files that have changed since.
 
         Args:
             query: The problem, in words.
             top_k: Maximum number of templates; 3 unless the settings say otherwise.
-            threshold: The least score, 0 to 1; 0.65 unless the settings say otherwise.
+            threshold: The minimum score, 0 to 1; 0.65 unless the settings say otherwise.
             filters: ``domain``, ``complexity`` and ``methodology`` that a template must have.
         """
         found: list[TemplateMatch] = []
         try:
-            if not self.is_ready():
-                self.index()
+            self._follow()
             found = self.rank(query, top_k, threshold, **filters)
         except (RagloomError, OSError) as error:
             _log.warning("templates: %s; the fallback is used", error)
@@ -175,30 +177,34 @@ class TemplateLibrary:
         most = self.settings.top_k if top_k is None else top_k
         names = {uri: name for name, uri in self._ids.items()}
         found: list[TemplateMatch] = []
+        entries = index.snapshot.files
         for fit in index.fits(query, embedder, where=where):
             if fit.score < least or len(found) >= most:
                 break
-            template = self._load(names.get(fit.uri, ""))
-            if template is not None:  # a file that is gone, or broken since, answers nothing
-                found.append(_match(template, fit.score))
+            template = self._load(names.get(fit.uri, ""), entries[fit.uri].content_hash)
+            if template is not None:  # a file that is gone, or changed since, answers nothing
+                found.append(match_of(template, fit.score))
         return found
 
     def fallback(self) -> TemplateMatch:
         """What to use where nothing fits: the template of the settings, or the one that ships."""
+        return match_of(self.fallback_template(), FALLBACK_SCORE, fallback=True)
+
+    def fallback_template(self) -> Template:
+        """The template of :meth:`fallback`."""
         template = None
         try:
             template = self.get(self.settings.fallback)
         except (RagloomError, OSError) as error:
             _log.warning("templates: %s", error)
         if template is None:
-            path = Path(str(files("ragloom_templates") / "fallback" / f"{FALLBACK}.md"))
-            template = _template(FALLBACK, path)
-        return _match(template, FALLBACK_SCORE, fallback=True)
+            template = shipped(FALLBACK)
+        return template
 
     def add(self, path: str | os.PathLike[str]) -> Template:
         """Read and index one file. A file of the same id in the library is replaced by its new state.
 
-        A file outside the folders stays where it is and belongs to the library from now on.
+        One outside the folders stays where it is and belongs to the library from now on.
 
         Raises:
             SourceError: It does not exist or is no template; the library is as it was.
@@ -207,37 +213,55 @@ class TemplateLibrary:
         if file.suffix.lower() != ".md":
             raise SourceError(f"{path}: only '.md' files are templates")
         try:
-            _template("", file)
+            read_template("", file)
         except FileNotFoundError as error:
             raise SourceError(f"{path}: there is no such file") from error
         except (OSError, SourceError) as error:
             raise SourceError(f"{path}: {error}") from error
-        uri = self._relative(file)
+        (template,) = self._add(path, file)
+        return template
+
+    def add_folder(self, path: str | os.PathLike[str]) -> Sequence[Template]:
+        """Read and index a folder, which stays where it is and belongs to the library from now on.
+
+        Returns its templates, in the order of the ids; a file that cannot be read is in :attr:`skipped`.
+
+        Raises:
+            SourceError: It does not exist or holds no template; the library is as it was.
+        """
+        folder = Path(os.path.realpath(path))
+        if not folder.is_dir():
+            raise SourceError(f"{path}: there is no such folder")
+        return self._add(path, folder)
+
+    def _add(self, path: str | os.PathLike[str], place: Path) -> Sequence[Template]:
+        uri = self._relative(place)
         with self._changing():
-            self._removed.discard(uri)
-            inside = any(
-                folder == "." or PurePosixPath(uri).is_relative_to(folder) for folder in self.dirs
-            )
-            if not inside and uri not in self._added:
+            self._removed -= {one for one in self._removed if below(one, [uri])}
+            if not below(uri, self.dirs) and uri not in self._added:
                 self._added.append(uri)
             report = self.refresh()
-            template = self.get(next((n for n, u in self._identified().items() if u == uri), ""))
-            if template is None:
-                said = [one for one in report.warnings if one.startswith(f"{uri}: ")]
-                why = f"{path}: skipped: it belongs to the template of its folder"
+            names = [name for name, one in self._identified().items() if below(one, [uri])]
+            templates = [one for name in names if (one := self.get(name)) is not None]
+            if not templates:
+                said = [one for one in report.warnings if below(one.partition(": ")[0], [uri])]
+                belongs = "skipped: it belongs to the template of its folder"
+                why = f"{path}: {'no template in it' if place.is_dir() else belongs}"
                 raise SourceError(said[0] if said else why)
-        return template
+        return templates
 
     def remove(self, template_id: str) -> None:
         """Exclude a template from now on; its file stays.
 
         Args:
-            template_id: Its id; or the path of a file that was added and is gone.
+            template_id: Its id; or the path of a folder that was added, or of a file that is gone.
 
         Raises:
             SourceError: There is no such template.
         """
         uri = self._identified().get(template_id, template_id)
+        if (place := self._relative(template_id)) in self._added:
+            uri = place
         if uri not in (*self._identified().values(), *self._added):
             raise SourceError(f"there is no template {template_id!r}")
         with self._changing():
@@ -267,31 +291,69 @@ class TemplateLibrary:
         """The index as it is now; loaded again when a newer generation was published."""
         snapshot = self.space.snapshot()
         if self._index is None or self._index.snapshot is not snapshot:
-            self._index = Index(snapshot)
+            space = self.space
+            self._index = Index(
+                snapshot, partial(open_vocabulary, space.directory, snapshot, space.embedder)
+            )
             self._ids = identify(list(snapshot.files), [*self.dirs, *self._added])
         return self._index
 
-    def _load(self, template_id: str) -> Template | None:
-        """Read a template from its file; None where it is gone or cannot be read any more."""
+    def _follow(self) -> None:
+        """Follow the files; where that fails an older index answers."""
+        try:
+            self.refresh(timeout=_SHORT)
+            if self.is_ready():
+                self._current().prepare()
+        except (RagloomError, OSError) as error:
+            if not self.is_ready():
+                raise
+            _log.warning("templates: not up to date: %s", error)
+
+    def _load(self, template_id: str, content_hash: str = "") -> Template | None:
+        """Read a template from its file; None where it is gone, cannot be read or has changed."""
         uri = self._ids.get(template_id)
         if uri is None:
             return None
         try:
-            return _template(template_id, Path(os.path.normpath(self.workspace.root / uri)))
+            path = Path(os.path.normpath(self.workspace.root / uri))
+            return read_template(template_id, path, self._descriptions, content_hash=content_hash)
         except (OSError, SourceError):
             return None
+
+    def read_files(self) -> Sequence[Template]:
+        """Every template as its file is now, in the order of the ids; neither index nor model is needed.
+
+        Raises:
+            SourceError: A folder cannot be read.
+        """
+        self.set_sources()
+        found = [item.source.uri for item in self.space.walk() if item.status is not None]
+        ids = identify(found, [*self.dirs, *self._added])
+        return read_all(self.workspace.root, ids, self._descriptions)
+
+    def has_sources(self) -> bool:
+        """Whether a folder of the library exists, or a template was added."""
+        return any((self.workspace.root / uri).exists() for uri in (*self.dirs, *self._added))
 
     def set_sources(self) -> None:
         """Walk the folders and files that exist now."""
         root = self.workspace.root
         for uri in self._added:
-            if not (root / uri).is_file():
+            if not (root / uri).exists():
                 message = (
                     "%s: was added to the templates and is gone: 'ragloom templates remove %s'"
                 )
                 _log.warning(message, uri, uri)
         sources = tuple(uri for uri in (*self.dirs, *self._added) if (root / uri).exists())
-        self.space.settings = replace(self.space.settings, sources=sources)
+        found = all_description_files([root / uri for uri in sources], root)
+        read_by = loaders(found)
+        settings = replace(self.space.settings, sources=sources, loaders=read_by)
+        if read_by == self.space.settings.loaders:
+            self.space.settings = settings
+            return
+        self.space.close()
+        self.space = self.space.with_settings(settings)
+        self._descriptions = PatternDescriptions(found)
 
     def _relative(self, path: str | os.PathLike[str]) -> str:
         """A place as uris name it: relative to the workspace, its links followed."""
@@ -301,18 +363,7 @@ class TemplateLibrary:
 
     def _read_changes(self) -> None:
         """Take over what earlier calls added and removed."""
-        file = self.space.directory / _CHANGES
-        try:
-            kept = cast("dict[str, Any]", parse_json(file.read_bytes()))
-            check_format(kept.get("format", 1), _FORMAT, place=file, release=kept.get("release"))
-            added, removed = [*map(str, kept["added"])], set(map(str, kept["left_out"]))
-        except FileNotFoundError:
-            return
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            moved = quarantine(file)
-            message = "%s is damaged (%s): moved to %s; add and remove again"
-            _log.warning(message, file, error, moved)
-            return
+        added, removed = read_changes(self.space.directory / _CHANGES)
         self.workspace.require(self._outside(added))
         self._added.extend(added)
         self._removed |= removed
@@ -325,18 +376,15 @@ class TemplateLibrary:
     @contextmanager
     def _changing(self) -> Iterator[None]:
         """Keep for good what the block adds and removes; nothing of it where the block fails."""
-        added, removed = list(self._added), set(self._removed)
+        before = list(self._added), set(self._removed)
         try:
             yield
         except BaseException:
-            self._added[:] = added
-            self._removed.clear()
-            self._removed |= removed
+            self._added[:] = before[0]
+            self._removed.intersection_update(before[1])
+            self._removed |= before[1]
             raise
-        path = self.space.directory / _CHANGES
-        path.parent.mkdir(parents=True, exist_ok=True)
-        kept = {**format_stamp(_FORMAT), "added": self._added, "left_out": sorted(self._removed)}
-        replace_file(path, json.dumps(kept))
+        write_changes(self.space.directory / _CHANGES, self._added, self._removed)
         self.workspace.vouch(self._outside(self._added))
 
     # Last in the class: below it, `list` would be this method in every annotation.
@@ -349,38 +397,3 @@ class TemplateLibrary:
             if template is not None
             and all(value in (None, getattr(template, field)) for field, value in filters.items())
         ]
-
-
-def _template(template_id: str, path: Path) -> Template:
-    """Read a template.
-
-    Raises:
-        OSError: The file cannot be read.
-        SourceError: It is no template.
-    """
-    text = redact(decode(path.read_bytes()).text)
-    parsed = parse(text, PurePosixPath(path.as_posix()))
-    metadata = parsed.metadata
-    keywords = metadata["keywords"]
-    return Template(
-        id=template_id,
-        name=str(metadata["name"]),
-        domain=str(metadata["domain"]),
-        complexity=str(metadata["complexity"]),
-        methodology=str(metadata["methodology"]),
-        keywords=[str(word) for word in keywords] if isinstance(keywords, Sequence) else [],
-        description=str(metadata["description"]),
-        content=text[parsed.start :].strip("\r\n"),
-        file_path=path,
-    )
-
-
-def _match(template: Template, score: float, *, fallback: bool = False) -> TemplateMatch:
-    return TemplateMatch(
-        id=template.id,
-        name=template.name,
-        score=score,
-        description=template.description,
-        content=template.content,
-        fallback=fallback,
-    )

@@ -101,9 +101,10 @@ def _warnings(parsed: Parsed, path: PurePosixPath) -> Iterator[tuple[int, str]]:
             yield lines.get(key, 1), f"{key!r} should be text, not a {kind}"
     if isinstance(fields.get("keywords"), dict):
         yield lines["keywords"], "'keywords' should be a list such as [proof, negation]"
-    if not parsed.metadata["description"]:
+    unfilled = fields.get("description") == TO_BE_WRITTEN
+    if not parsed.metadata["description"] and not unfilled:
         yield lines.get("description", 1), "there is no 'description', by which it is found"
-    if parsed.metadata["description"] == TO_BE_WRITTEN:
+    if unfilled:
         yield lines["description"], "'description' is still that of the skeleton: fill it in"
     for key in fields:
         lower = key.lower()

@@ -7,7 +7,9 @@ from pathlib import PurePosixPath
 
 from ragloom import Document, Source
 from ragloom.text import read_document
+from ragloom_templates import TemplateOptions
 from ragloom_templates.parsing import parse
+from ragloom_templates.patterns import PatternDescriptions
 
 
 class TemplateLoader:
@@ -18,7 +20,14 @@ class TemplateLoader:
     """
 
     suffixes: frozenset[str] = frozenset()
-    fingerprint = "template-1"
+
+    def __init__(self, options: TemplateOptions | None = None) -> None:
+        self._descriptions = PatternDescriptions(options.descriptions if options else ())
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes with this code's rules, and with what describes the patterns."""
+        return f"template-2 {self._descriptions.digest}".rstrip()
 
     def load(self, source: Source, content: bytes) -> Document:
         """Decode ``content``, take the front matter off and fill in what it does not say.
@@ -28,7 +37,7 @@ class TemplateLoader:
         """
         document = read_document(source, content, media_type="text/markdown")
         # The workspace may itself be the folder of a skill, which only the path tells.
-        parsed = parse(document.text, PurePosixPath(source.path.as_posix()))
+        parsed = parse(document.text, PurePosixPath(source.path.as_posix()), self._descriptions)
         said = () if parsed.front_matter is None else parsed.front_matter.warnings
         return replace(
             document,

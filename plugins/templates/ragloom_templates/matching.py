@@ -2,232 +2,252 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from math import log, log1p, tanh
+from math import log, sqrt, tanh
 
 import numpy as np
 import numpy.typing as npt
 
-from ragloom import Condition, Embedder, Snapshot
-from ragloom.text import embedded_text
-from ragloom_templates.chunker import head_of_problem, is_lead
+from ragloom import Condition, Embedder, Embeddings, Snapshot
+from ragloom_templates.asked import Asked, read
+from ragloom_templates.chunker import head_of_problem
+from ragloom_templates.vocabulary import Vocabulary
+
+Row = npt.NDArray[np.float64]
+"""``(n,)``: a number for each template."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Weights:
-    """How much speaks for a template: ``cosine * its cosine + words * its words``.
+class Evidence:
+    """What speaks for each of n templates.
 
     Attributes:
-        cosine: Weight of the cosine, see :attr:`Fit.cosine`.
-        words: Weight of the words, see :attr:`Fit.words`.
+        chunk: The cosine of the best chunk with the problem in the form of a head.
+        description: That of the description, likewise.
+        words: How many stems of the problem the template holds, each by its rarity, 0 to 1.
+        answered: How near the template's words come to each of the problem's, 0 to 1, weighed by the
+            square root of their rarity.
+        covered: How near the problem's words come to each of the template's own, squared, by their rarity.
+        hub: How near the template is to sentences that no template is for.
+        nearness: How much nearer than that its best chunk is to the problem as it stands.
+        second: What the problem's second word speaks for the template, over what the first does: little
+            where a single word is all that they share, as in "remove rust from garden tools".
     """
 
-    cosine: float
-    words: float
-
-    def evidence(self, cosine: float, words: float) -> float:
-        """Higher is better."""
-        return self.cosine * cosine + self.words * words
+    chunk: Row
+    description: Row
+    words: Row
+    answered: Row
+    covered: Row
+    hub: Row
+    nearness: Row
+    second: Row
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Curve:
-    """Turns the evidence for the templates of a library into scores.
+    """Turns the evidence into scores.
 
     It answers two questions:
 
-    - Does anything fit? ``1 / (1 + exp(-(bias + strength_weight * strength - size_weight *
-      ln(templates))))``: a logistic curve (Platt, "Probabilistic Outputs for Support Vector Machines",
-      1999). The problem is embedded as it is for that. The strength is halfway between the best
-      evidence and the mean of the best five: a problem that a library is about has more than one
-      template near it. By chance the best of many is better than the best of few, hence the last term.
-    - Which? The problem is embedded as the head of a template for that, which puts the right one first
-      more often, and all questions nearer to all templates. Another one than the best is marked down
-      by its gap, how far its evidence is below the best one's: times ``1 / (1 + exp(-2 * (4 - gap)))``.
-      On the problems of the fit a second or third is the right one for 1 in 5 up to a gap of 1, 1 in
-      10 up to 2, 1 in 20 up to 3, 1 in 30 up to 4, and 1 in 60 up to 6.
+    - Which? The sum of the evidence, weighed, orders the templates. One that is not the best is marked
+      down by its gap, how far its sum is below the best: times ``1 / (1 + exp(-2 * (halved - gap)))``.
+    - Does anything fit? ``1 / (1 + exp(-(bias + best * the best sum + nearness * the largest nearness +
+      words * the best template's words + second * its second - gap * the best sum over the mean of the
+      next few - size * ln(templates))))``: a logistic curve (Platt, "Probabilistic Outputs for Support
+      Vector Machines", 1999). A problem that a library is about has more than one template near it. By
+      chance the best of many is better than the best of few, hence the last term.
 
     A template is no passage that answers, so core's calibration of relevance does not hold for it.
 
     Attributes:
-        which: Weights of the evidence that orders.
-        whether: Weights of the evidence that anything fits.
+        which: Weights of the first six fields of :class:`Evidence`.
+        halved: The gap at which a score is halved.
         bias: The constant term.
-        strength_weight: Weight of the strength.
-        size_weight: Weight of the library's size.
+        best: Weight of the best sum.
+        nearness: Weight of the nearness.
+        words: Weight of the words.
+        second: Weight of the second word.
+        gap: Weight of the gap between the best sum and the mean of the next few.
+        size: Weight of the library's size.
     """
 
-    which: Weights
-    whether: Weights
+    which: tuple[float, float, float, float, float, float]
+    halved: float
     bias: float
-    strength_weight: float
-    size_weight: float
+    best: float
+    nearness: float
+    words: float
+    second: float
+    gap: float
+    size: float
 
-    def fits(self, evidence: Sequence[float], templates: int) -> float:
-        """0 to 1: whether anything of a library of so many fits, by the evidence for its best."""
-        strength = self.strength_weight * strength_of(evidence)
-        return _logistic(self.bias + strength - self.size_weight * log(max(templates, _FEWEST)))
+    def sums(self, evidence: Evidence) -> Row:
+        """``(n,)``: how much speaks for each; higher is better."""
+        one = evidence
+        rows = (one.chunk, one.description, one.words, one.answered, one.covered, one.hub)
+        total: Row = np.asarray(self.which) @ np.stack(rows)
+        return total
 
-    def shares(self, evidence: Sequence[float]) -> list[float]:
-        """0 to 1 for each: which of them fits, if any does; all but 1 for the best."""
-        best = max(evidence)
-        return [_logistic(_STEEPNESS * (_GAP - (best - one))) for one in evidence]
+    def fits(self, found: Evidence, sums: Row, chosen: npt.NDArray[np.intp]) -> float:
+        """0 to 1: whether any of the ``chosen`` templates fits, by their evidence and its sums."""
+        weights = (self.best, self.nearness, self.words, self.second, -self.gap)
+        logit = self.bias + float(np.dot(weights, of_best(found, sums, chosen)))
+        return _logistic(logit - self.size * log(max(len(sums), _FEWEST)))
+
+    def share(self, gap: float) -> float:
+        """0 to 1: whether a template fits, too, whose sum is so far below that of the best."""
+        return _logistic(_STEEPNESS * (self.halved - gap))
 
 
 CURVE = Curve(
-    which=Weights(cosine=30.70, words=1.68),
-    whether=Weights(cosine=28.41, words=1.66),
-    bias=-4.38,
-    strength_weight=1.63,
-    size_weight=1.36,
+    which=(15.23, 7.56, 0.74, 9.17, 11.12, -21.31),
+    halved=4.0,
+    bias=-1.1,
+    best=0.936,
+    nearness=14.19,
+    words=1.161,
+    second=2.412,
+    gap=0.621,
+    size=1.79,
 )
-"""Fitted by ``benchmarks/quality/templates.py --fit`` on 452 problems and on 396 questions that no
-template fits: in libraries of 10 to 1,053 public templates 0.65 is passed for 94 to 97 in 100 of the former
-and for 4 to 8 of the latter, 1 in 20 in all."""
+"""Fitted by ``benchmarks/quality/templates.py --fit``, the bias then lowered by half a point: short
+everyday questions pass more often in a library of 400 than in those drawn from 1,053 by chance."""
 
 _CLEAR = 0.25  # of the best cosine above the middle one: no nonsense of a few words comes to more
 _EXAMINED = 50
-_FEWEST = 10  # templates; with fewer the logarithm was not measured
-_GAP = 4.0  # below the best: half its score
-_STEEPNESS = 2.0
-_NEAR = 5  # templates whose mean evidence counts
-_SATURATION = 1.2  # BM25's k1
-_LABEL = re.compile(r"^(?:Name|Description|Keywords|Methodology|Domain): ", re.MULTILINE)
+_NEAR = 5
+_NEXT = 5
 _SHARPNESS = 40.0
 _UNRELATED = 0.1  # the cosine that templates are taken to have which a small library lacks
+_FEWEST = 10  # templates; with fewer the logarithm was not measured
+_STEEPNESS = 2.0
+_UNALIKE = 0.35  # cosine of two words that have nothing in common
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fit:
-    """How well a template fits.
-
-    Attributes:
-        uri: The template's file.
-        score: 0 to 1: :data:`CURVE` of what follows.
-        cosine: The mean of two: that of the head alone, and that of the best chunk with its head.
-        words: BM25 of the problem's words in the best chunk and its head, without a norm for the
-            length, which is about the same for all. Each word's weight is its inverse document
-            frequency over the largest that there can be, so that the sum means the same in a small
-            library and in a large one.
-    """
+    """How well a template fits: its file, and a score from 0 to 1."""
 
     uri: str
     score: float
-    cosine: float
-    words: float
 
 
 class Index:
-    """One generation of a library, ready to be searched."""
+    """One generation of a library, ready to be searched.
 
-    def __init__(self, snapshot: Snapshot) -> None:
+    Args:
+        snapshot: The library.
+        vocabulary: Gives its words, by the cosine of each template's best chunk with a vector.
+    """
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        vocabulary: Callable[[Callable[[Embeddings], npt.NDArray[np.float32]]], Vocabulary],
+    ) -> None:
         self.snapshot = snapshot
-        self._terms: dict[int, Counter[str]] = {}
+        self._make_vocabulary = vocabulary
+
+    def prepare(self) -> None:
+        """Read or build the vocabulary."""
+        _ = self.vocabulary
 
     def fits(
         self, problem: str, embedder: Embedder, *, where: Sequence[Condition] = ()
     ) -> list[Fit]:
-        """The templates that come first, best first; ties in the order of their files.
+        """The templates, best first; ties in the order of their files. None where nothing can fit.
 
         Raises:
             ModelError: The model cannot be loaded or does not answer.
         """
-        found = self.evidence(problem, embedder, CURVE.which, as_head=True, where=where)
-        if not found:
+        passing = self.snapshot.columns.passing(where)
+        chosen = np.array(
+            [
+                number
+                for number, entry in enumerate(self.snapshot.files.values())
+                if entry.chunks and passing[number]
+            ],
+            np.intp,
+        )
+        asked = read(problem, self.snapshot.lexical, embedder, self.vocabulary)
+        if asked is None or not len(chosen):
             return []
-        alike = self.evidence(problem, embedder, CURVE.whether, where=where)
-        whether = CURVE.fits([one.score for one in alike], len(self.snapshot.files))
-        if not any(one.words for one in alike):
-            whether *= distinction([one.cosine for one in alike])
-        shares = CURVE.shares([one.score for one in found])
+        found = self.evidence(problem, asked, embedder)
+        every = CURVE.sums(found)
+        sums = every[chosen]
+        best = float(sums.max())
+        whether = CURVE.fits(found, every, chosen)
+        if not found.words[chosen].any():
+            plain = np.sort((found.nearness + found.hub)[chosen])[::-1]
+            whether *= distinction(plain[:_EXAMINED].tolist())
+        shown = np.ones(len(chosen)) if asked.needed is None else asked.needed[chosen]
         fits = [
-            replace(one, score=whether * share) for one, share in zip(found, shares, strict=True)
+            Fit(
+                uri=self.snapshot.uris[number],
+                score=whether * CURVE.share(best - float(total)) * float(may),
+            )
+            for number, total, may in zip(chosen, sums, shown, strict=True)
         ]
-        return sorted(fits, key=lambda fit: (-fit.score, fit.uri))
+        # Scores of what is far behind are all 0 to a float: the sums order them.
+        order = sorted(range(len(fits)), key=lambda at: (not shown[at], -sums[at], fits[at].uri))
+        return [fits[at] for at in order]
 
-    def evidence(
-        self,
-        problem: str,
-        embedder: Embedder,
-        weights: Weights,
-        *,
-        as_head: bool = False,
-        where: Sequence[Condition] = (),
-        examined: int = _EXAMINED,
-    ) -> list[Fit]:
-        """What speaks for templates, best cosine first; the score of each is its evidence.
-
-        With ``as_head`` the problem is embedded as the head of a template.
-        """
-        snapshot = self.snapshot
-        passing = snapshot.columns.passing(where)
-        files = [
-            number
-            for number, entry in enumerate(snapshot.files.values())
-            if entry.chunks and passing[number]
-        ]
-        if not files or not problem.strip():
-            return []
-        vector = embedder.embed_query(head_of_problem(problem) if as_head else problem)
-        cosines, rows = self._best(snapshot.cosines(vector))
-        sought = self._weights(problem)
-        found: list[Fit] = []
-        for number in sorted(files, key=lambda number: (-cosines[number], number))[:examined]:
-            cosine, words = float(cosines[number]), self._words(sought, int(rows[number]))
-            score = weights.evidence(cosine, words)
-            found.append(Fit(uri=snapshot.uris[number], score=score, cosine=cosine, words=words))
-        return found
-
-    def _best(
-        self, cosines: npt.NDArray[np.float32]
-    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.intp]]:
-        """``(files,)`` from ``(chunks,)``: the mean of the best lead and the best chunk, and its row."""
-        files, leads = self.snapshot.file_of_row, self._leads
-        lead = np.full(len(self.snapshot.uris), -1, np.float32)
-        chunk = lead.copy()
-        np.maximum.at(lead, files[leads], cosines[leads])
-        # A lead may be all there is; among several chunks it stands for the first.
-        np.maximum.at(chunk, files, cosines)
-        row = np.zeros(len(chunk), np.intp)
-        best = np.flatnonzero(cosines == chunk[files])[::-1]  # of equals the first
-        row[files[best]] = best
-        return ((lead + chunk) / 2).astype(np.float32, copy=False), row
-
-    @cached_property
-    def _leads(self) -> npt.NDArray[np.bool_]:
-        """``(chunks,)``: which chunks are leads."""
-        rows = range(len(self.snapshot))
-        return np.array([is_lead(self.snapshot.chunk(row)) for row in rows], np.bool_)
-
-    def _weights(self, problem: str) -> Mapping[str, float]:
-        """The problem's stems, and how much each tells, 0 to 1."""
-        lexical = self.snapshot.lexical
-        largest = log1p(len(self.snapshot))
-        return {
-            term: lexical.inverse_document_frequency(term) / largest
-            for term in lexical.query_terms(problem)
-        }
-
-    def _words(self, weights: Mapping[str, float], row: int) -> float:
-        if row not in self._terms:
-            text = _LABEL.sub("", embedded_text(self.snapshot.chunk(row)))
-            self._terms[row] = Counter(self.snapshot.lexical.stems(text))
-        counts = self._terms[row]
-        return sum(
-            weight * counts[term] * (_SATURATION + 1) / (counts[term] + _SATURATION)
-            for term, weight in weights.items()
-            if term in counts
+    def evidence(self, problem: str, asked: Asked, embedder: Embedder) -> Evidence:
+        """What speaks for each template of the library, in the order of its files."""
+        snapshot, words = self.snapshot, self.vocabulary
+        as_head = embedder.embed_query(head_of_problem(problem))
+        plain = self.nearest(embedder.embed_query(problem))
+        templates = len(snapshot.files)
+        largest = log(1 + templates)
+        shared = np.zeros(templates)
+        for stem in asked.stems:
+            rarity = log(1 + templates / (1 + words.templates_with.get(stem, 0))) / largest
+            shared += rarity * words.holding(stem)
+        weights = np.array([sqrt(word.rarity) for word in asked.words])
+        alike = asked.vectors @ words.unit.T
+        alike = np.clip((alike - _UNALIKE) / (1 - _UNALIKE), 0, 1)
+        near = words.salient.largest(alike)
+        answered = weights @ near / weights.sum()
+        said = np.sort(near * (weights**2)[:, None], axis=0)[::-1]
+        second = said[1] / np.maximum(said[0], 1e-9) if len(said) > 1 else np.ones(templates)
+        known = alike.max(axis=0) ** 2 * words.rarity
+        covered = words.own.sums(known) / np.maximum(words.own.sums(words.rarity), 1e-9)
+        return Evidence(
+            chunk=self.nearest(as_head).astype(np.float64),
+            description=(words.descriptions.astype(np.float32) @ as_head).astype(np.float64),
+            words=shared,
+            answered=answered.astype(np.float64),
+            covered=covered.astype(np.float64),
+            hub=words.hubs.astype(np.float64),
+            nearness=(plain - words.hubs).astype(np.float64),
+            second=second.astype(np.float64),
         )
 
+    def nearest(self, vector: Embeddings) -> npt.NDArray[np.float32]:
+        """``(files,)``: the cosine of each file's best chunk."""
+        cosines = self.snapshot.cosines(vector)
+        found = np.full(len(self.snapshot.uris), -1, np.float32)
+        np.maximum.at(found, self.snapshot.file_of_row, cosines)
+        return found
 
-def strength_of(evidence: Sequence[float]) -> float:
-    """Halfway between the best and the mean of the best few."""
-    best = sorted(evidence, reverse=True)[:_NEAR]
-    return (best[0] + sum(best) / len(best)) / 2
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """The words of the library."""
+        return self._make_vocabulary(self.nearest)
+
+
+def of_best(
+    found: Evidence, sums: Row, chosen: npt.NDArray[np.intp]
+) -> tuple[float, float, float, float, float]:
+    """What :class:`Curve` weighs to tell whether any of some templates fits."""
+    best = chosen[np.argmax(sums[chosen])]
+    next_few = np.sort(sums[chosen])[::-1][1 : _NEXT + 1]
+    gap = float(sums[best] - next_few.mean()) if len(next_few) else 0.0
+    nearness = float(found.nearness[chosen].max())
+    return float(sums[best]), nearness, float(found.words[best]), float(found.second[best]), gap
 
 
 def distinction(cosines: Sequence[float]) -> float:

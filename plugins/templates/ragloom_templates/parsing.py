@@ -9,6 +9,8 @@ from pathlib import PurePosixPath
 
 from ragloom import Json, Metadata, SourceError
 from ragloom.text import FrontMatter, split_front_matter
+from ragloom_templates.patterns import PatternDescriptions
+from ragloom_templates.skeleton import TO_BE_WRITTEN
 from ragloom_templates.types import COMPLEXITY, DOMAIN, METHODOLOGY
 
 SKILL_FILE = "SKILL.md"
@@ -37,12 +39,15 @@ class Parsed:
     front_matter: FrontMatter | None
 
 
-def parse(text: str, path: PurePosixPath) -> Parsed:
+def parse(
+    text: str, path: PurePosixPath, descriptions: PatternDescriptions | None = None
+) -> Parsed:
     """Read a template's decoded file.
 
     Args:
         text: All of it.
         path: Where it lies; its name, or its folder's, is the name of a template that gives none.
+        descriptions: Of patterns, which hardly ever have front matter.
 
     Raises:
         SourceError: The front matter cannot be read, or there is nothing below it.
@@ -57,13 +62,18 @@ def parse(text: str, path: PurePosixPath) -> Parsed:
     if not text[start:].strip():
         raise SourceError("it has no content" + (" below its front matter" if start else ""))
     description = _text(given.get("description"))
+    if description == TO_BE_WRITTEN:
+        description = ""
+    keywords = _keywords(given.get("keywords"))
     if not description and path.name == PATTERN_FILE:
-        description = first_paragraph(text[start:])
+        described = descriptions.get(path.parent.name) if descriptions else None
+        description = described.description if described else first_paragraph(text[start:])
+        keywords = keywords or (list(described.tags) if described else [])
     metadata: dict[str, Json] = dict(given)
     metadata |= {field: _text(given.get(field)) or value for field, value in _DEFAULTS.items()}
     metadata["name"] = _text(given.get("name")) or _name(path)
     metadata["description"] = description
-    metadata["keywords"] = _keywords(given.get("keywords"))
+    metadata["keywords"] = keywords
     return Parsed(metadata=metadata, start=start, front_matter=front_matter)
 
 

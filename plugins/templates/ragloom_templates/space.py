@@ -31,7 +31,7 @@ def template_space(
         sources=(),
         include=(f"*{_ENDING}",),
         exclude=_NO_TEMPLATES,
-        loaders={_ENDING: Component(name="template")},
+        loaders=loaders(()),
         chunker=Component(name="template", options=head),
         embedder=defaults.embedder,
         store=defaults.store,
@@ -43,6 +43,11 @@ def template_space(
         directory=f"templates/{name}",
         select=lambda uris: templates_among([uri for uri in uris if uri not in removed]),
     )
+
+
+def loaders(descriptions: Sequence[str]) -> Mapping[str, Component]:
+    """The loader, with files that describe patterns."""
+    return {_ENDING: Component(name="template", options={"descriptions": [*descriptions]})}
 
 
 def templates_among(uris: Sequence[str]) -> list[str]:
@@ -95,3 +100,8 @@ def identify(uris: Sequence[str], roots: Sequence[str]) -> Mapping[str, str]:
                 ids[taken] = uri
                 break
     return dict(sorted(ids.items()))
+
+
+def below(uri: str, places: Sequence[str]) -> bool:
+    """Whether a file is, or lies in, one of some files and folders."""
+    return any(place in (".", uri) or PurePosixPath(uri).is_relative_to(place) for place in places)

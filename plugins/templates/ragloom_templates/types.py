@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypedDict
+
+from ragloom import Json
 
 DOMAIN = "general"
 COMPLEXITY = "moderate"
@@ -36,6 +38,8 @@ class Template:
         description: What it is for; empty where it is not said.
         content: The text below the front matter.
         file_path: The file.
+        front_matter: All that the file says of itself, such as ``license``, ``allowed-tools``, ``metadata``
+            and ``applyTo``; scalars as text.
     """
 
     id: str
@@ -47,6 +51,7 @@ class Template:
     description: str = ""
     content: str
     file_path: Path
+    front_matter: Mapping[str, Json] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,10 +61,13 @@ class TemplateMatch:
     Attributes:
         id: As in :class:`Template`.
         name: As in :class:`Template`.
-        score: 0 to 1, higher is better, on an absolute scale: how well the template fits; 0.5 for
-            the fallback.
+        score: A relevance, 0 to 1, that means the same in every library: how strongly what was measured
+            speaks for the template. It is no cosine, and no probability: see ``docs/templates.md``. That
+            of the fallback is 0.5, and says nothing.
         description: As in :class:`Template`.
         content: As in :class:`Template`.
+        file_path: As in :class:`Template`.
+        front_matter: As in :class:`Template`.
         fallback: No template fits well enough, and this is the one to use then.
     """
 
@@ -68,4 +76,6 @@ class TemplateMatch:
     score: float
     description: str
     content: str
+    file_path: Path = field(default_factory=Path, compare=False)
+    front_matter: Mapping[str, Json] = field(default_factory=dict, compare=False)
     fallback: bool = False

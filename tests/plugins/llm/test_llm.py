@@ -17,6 +17,7 @@ import llm
 from llm.cli import cli
 from llm.plugins import load_plugins, pm
 
+import ragloom
 from ragloom import Workspace
 
 
@@ -250,3 +251,21 @@ def test_a_fragment_holds_all_of_a_file_and_the_tool_names_what_it_folds(indexed
     assert (5, False) == (fragment.count("source: docs/queues.md"), "more in this file" in fragment)
     tool = run("-T", "rag_search", 'search {"query": "queue drained"}').output
     assert (3, True) == (tool.count("source: docs/queues.md"), "2 more in this file" in tool)
+
+
+def test_a_template_is_a_template_of_llm(tmp_path, monkeypatch):
+    folder = tmp_path / "data" / "templates"
+    (folder / "weave").mkdir(parents=True)
+    (folder / "weave" / "SKILL.md").write_text(
+        "---\nname: weave\n---\nPay $5 for ${wood}.\n", "utf-8"
+    )
+    (folder / "sum.md").write_text("In {{language}}: {{input}}\n", "utf-8")
+    monkeypatch.chdir(tmp_path)
+    load = llm.get_template_loaders()["ragloom"]
+    prompt, system = load("weave").evaluate("A chair.", {"wood": "oak"})
+    assert "A chair." == prompt
+    assert system.endswith("Pay $5 for oak.")
+    assert str(folder / "weave") in system
+    assert ("In German: Hi", None) == load("sum").evaluate("Hi", {"language": "German"})
+    with pytest.raises(ragloom.ConfigError, match="unknown template 'weav'"):
+        load("weav")

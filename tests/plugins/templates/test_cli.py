@@ -48,8 +48,12 @@ def test_match_has_the_documented_json(run):
     (first,) = json.loads(
         run("match", "contradiction proof", "--json", "-k", 1, "--threshold", 0).stdout
     )
-    assert ["id", "name", "score", "description", "fallback"] == list(first)
+    fields = ["id", "name", "score", "description", "content", "front_matter", "fallback", "path"]
+    assert fields == list(first)
     assert ("proof", False) == (first["id"], first["fallback"])
+    assert first["path"].endswith("data/templates/proof.md")
+    assert "deductive" == first["front_matter"]["methodology"]
+    assert first["content"].startswith("## Steps")
 
 
 def test_match_is_a_line_a_template(run):
@@ -114,6 +118,15 @@ def test_add_takes_a_file_from_anywhere(run, write):
     assert "why" in run("list").stdout
     broken = write("elsewhere/broken.md", "---\nname: [\n---\nText\n")
     assert f"error: {broken}: front matter, line" in run("add", broken, code=1).stderr
+
+
+def test_add_takes_a_folder_and_remove_gives_it_back(run, write):
+    folder = write("elsewhere/why.md", "---\nname: Five Whys\n---\nAsk why.\n").parent
+    assert "why\tFive Whys\n" == run("add", folder).stdout
+    assert ["why"] == [one["id"] for one in json.loads(run("add", folder, "--json").stdout)]
+    assert "why" in run("list").stdout
+    run("remove", folder)
+    assert "why" not in run("list").stdout
 
 
 def test_remove_undoes_add(run, write):

@@ -2,39 +2,74 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ragloom_templates.chunker import head_of_problem
-from ragloom_templates.matching import CURVE
+from ragloom_templates.matching import CURVE, Evidence
 
-EVIDENCE = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=60)
+NUMBER = st.floats(-1e6, 1e6)
 THRESHOLD = 0.65
 
 
-@given(EVIDENCE, st.integers(1, 100_000))
-def test_scores_are_between_0_and_1_in_the_order_of_the_evidence(evidence, templates):
-    shares = CURVE.shares(evidence)
-    assert all(0 <= score <= 1 for score in [CURVE.fits(evidence, templates), *shares])
-    ranked = [share for _, share in sorted(zip(evidence, shares, strict=True))]
-    assert sorted(shares) == ranked
+FIELDS = ("chunk", "description", "words", "answered", "covered", "hub", "nearness", "second")
+
+
+def evidence(count=1, **given):
+    return Evidence(**{name: np.zeros(count) for name in FIELDS} | given)
+
+
+@given(NUMBER, NUMBER, st.integers(1, 100), st.floats(0, 1e6))
+def test_scores_are_between_0_and_1(total, nearness, templates, gap):
+    found = evidence(templates, nearness=np.full(templates, nearness))
+    sums = np.full(templates, total)
+    assert 0 <= CURVE.fits(found, sums, np.arange(templates)) <= 1
+    assert 0 <= CURVE.share(gap) <= 1
+
+
+@given(st.floats(0, 100), st.floats(0, 100))
+def test_the_further_behind_the_best_the_lower_the_score(gap, other):
+    low, high = sorted([gap, other])
+    assert CURVE.share(high) <= CURVE.share(low)
 
 
 @given(st.floats(-20, 20), st.integers(10, 1_000))
 def test_the_more_templates_the_less_the_same_evidence_says(best, templates):
-    assert CURVE.fits([best], 2 * templates) <= CURVE.fits([best], templates)
+    few, many = (
+        CURVE.fits(evidence(n), np.full(n, best), np.arange(n)) for n in (templates, 2 * templates)
+    )
+    assert many <= few
 
 
 def test_a_problem_that_the_library_is_about_passes_sooner_than_one_that_meets_a_single_template():
-    alone = CURVE.fits([9.0, 1.0, 1.0, 1.0, 1.0], 134)
-    among_its_like = CURVE.fits([9.0, 7.0, 7.0, 6.0, 6.0], 134)
-    assert alone < THRESHOLD < among_its_like
+    found, chosen = evidence(6), np.arange(6)
+    alone = CURVE.fits(found, np.array([9.0, 1.0, 1.0, 1.0, 1.0, 1.0]), chosen)
+    among_its_like = CURVE.fits(found, np.array([9.0, 7.0, 7.0, 6.0, 6.0, 6.0]), chosen)
+    assert alone < among_its_like
 
 
-@pytest.mark.parametrize("best", [-3.0, 9.0, 20.0])
-def test_a_second_template_is_shown_by_its_gap_to_the_best_however_strong_that_is(best):
-    first, near, far = CURVE.shares([best, best - 2, best - 6])
+def test_a_single_common_word_says_less_than_two():
+    sums, chosen = np.array([9.0]), np.arange(1)
+    one = CURVE.fits(evidence(second=np.array([0.0])), sums, chosen)
+    two = CURVE.fits(evidence(second=np.array([0.9])), sums, chosen)
+    assert one < two
+
+
+@pytest.mark.parametrize("field", ["chunk", "description", "words", "answered", "covered"])
+def test_each_kind_of_evidence_speaks_for_a_template(field):
+    first, second = CURVE.sums(evidence(2, **{field: np.array([0.0, 1.0])}))
+    assert first < second
+
+
+def test_a_template_that_is_near_to_everything_is_marked_down():
+    first, second = CURVE.sums(evidence(2, hub=np.array([0.0, 0.4])))
+    assert second < first
+
+
+def test_a_second_template_is_shown_by_its_gap_to_the_best():
+    first, near, far = map(CURVE.share, (0.0, 2.0, 6.0))
     assert far < THRESHOLD < near < first
 
 
