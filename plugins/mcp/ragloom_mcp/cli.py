@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 _PORT = 8765
 
 
+_STEP = 5.0  # seconds of embedding between two looks at the files
+
+
 @click.command(
     "mcp",
     cls=Command,
@@ -63,8 +66,10 @@ def serve(
     """Serve the indexes to MCP clients, over stdio until the client closes it, or over HTTP.
 
     The tools are rag_search, list_spaces and read_source. Without --agent or --space, every space of the
-    workspace is served; lessons only where knowledge.serve in ragloom.yaml is true. Files that change are
-    indexed while it runs, and a new index answers from the next call on.
+    workspace is served, and the tools lesson_query, lesson_capture and lesson_outcome are offered where
+    knowledge.tools in ragloom.yaml is true; lessons are searched only where knowledge.serve is. The
+    templates of the workspace are served as prompts, and found by the tool find_template. Files that change
+    are indexed while it runs, and a new index answers from the next call on.
     """
     if find_spec("mcp") is None:
         raise MissingDependencyError("mcp", "ragloom[mcp]", "the command 'ragloom mcp'")
@@ -82,7 +87,13 @@ def serve(
                 session.warn(f"{name}: not up to date: {error}")
                 continue
             _note(session, name, report)
+    from ragloom_mcp.lesson_tools import lesson_tools
     from ragloom_mcp.server import LOOPBACK, listen, serve_http, serve_stdio
+    from ragloom_mcp.template_tools import served_templates, template_tools
+
+    more = lesson_tools(session.workspace()) if agent is None and space is None else {}
+    templates = served_templates(session.workspace()) if agent is None and space is None else None
+    more = {**more, **template_tools(templates)}
 
     # Its own spaces: a model is used from one thread at a time.
     watching = (
@@ -90,11 +101,11 @@ def serve(
     )
     if not http:
         with watching:
-            serve_stdio(shelf)
+            serve_stdio(shelf, more, templates)
         return
     with listen(port) as listener, watching:
         session.note(f"serving http://{LOOPBACK}:{listener.getsockname()[1]}/mcp")
-        serve_http(shelf, listener)
+        serve_http(shelf, listener, more, templates)
 
 
 def _note(session: Session, name: str, report: IndexReport) -> None:
@@ -111,7 +122,9 @@ def _watched(session: Session, choose: Callable[[], Shelf]) -> Iterator[None]:
         return [shelf.space(name) for name in shelf.names()]
 
     def run() -> None:
-        for name, found in watch_spaces(spaces, Space.index, wait=over.wait):
+        for name, found in watch_spaces(
+            spaces, partial(Space.index, seconds=_STEP), wait=over.wait
+        ):
             if isinstance(found, Exception):
                 session.warn(f"{name}: not up to date: {found}")
                 continue

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from contextlib import nullcontext
 from threading import Lock
 from time import monotonic
+from types import MappingProxyType
 from typing import cast
 
 import anyio
@@ -23,7 +24,8 @@ from pydantic import ValidationError
 import ragloom
 from ragloom import Json, RagloomError
 from ragloom_mcp.shelf import Shelf
-from ragloom_mcp.tools import TOOLS, Answer, call
+from ragloom_mcp.template_tools import ServedTemplates, serve_prompts
+from ragloom_mcp.tools import TOOLS, Answer, Tool, call
 
 LOOPBACK = "127.0.0.1"
 
@@ -37,28 +39,38 @@ _INSTRUCTIONS = (
 )
 
 
-def make_server(shelf: Shelf, *, timeout: float = _TIMEOUT) -> Server[dict[str, object]]:
-    """A server of the spaces on the shelf; ``timeout`` seconds after its start a call is given up."""
+def make_server(
+    shelf: Shelf,
+    *,
+    timeout: float = _TIMEOUT,
+    more: Mapping[str, Tool] = MappingProxyType({}),
+    templates: ServedTemplates | None = None,
+) -> Server[dict[str, object]]:
+    """A server of the spaces on the shelf; ``timeout`` seconds after its start a call is given up.
+
+    ``more`` are further tools than those of the shelf; ``templates`` are served as prompts.
+    """
     turn = _Turn(timeout)
+    tools = {**TOOLS, **more}
 
     def answer(name: str, arguments: Mapping[str, Json]) -> Answer:
         with turn if name == "rag_search" else nullcontext():
-            return call(shelf, name, arguments)
+            return call(shelf, name, arguments, more)
 
     async def list_tools(
         _context: ServerRequestContext[dict[str, object]],
         _params: protocol.PaginatedRequestParams | None,
     ) -> protocol.ListToolsResult:
-        return protocol.ListToolsResult(tools=[_described(name) for name in TOOLS])
+        return protocol.ListToolsResult(tools=[_described(tool) for tool in tools.values()])
 
     async def call_tool(
         _context: ServerRequestContext[dict[str, object]],
         params: protocol.CallToolRequestParams,
     ) -> protocol.CallToolResult:
-        if params.name not in TOOLS:
+        if params.name not in tools:
             raise MCPError(
                 protocol.INVALID_PARAMS,
-                f"unknown tool {params.name!r} (available: {', '.join(TOOLS)})",
+                f"unknown tool {params.name!r} (available: {', '.join(tools)})",
             )
         arguments = cast("Mapping[str, Json]", params.arguments or {})
         try:
@@ -83,16 +95,23 @@ def make_server(shelf: Shelf, *, timeout: float = _TIMEOUT) -> Server[dict[str, 
             structured_content=given.structured,
         )
 
-    return Server(
+    server: Server[dict[str, object]] = Server(
         "ragloom",
         version=ragloom.__version__,
         instructions=_INSTRUCTIONS,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
+    if templates is not None:
+        serve_prompts(server, templates)
+    return server
 
 
-def serve_stdio(shelf: Shelf) -> None:
+def serve_stdio(
+    shelf: Shelf,
+    more: Mapping[str, Tool] = MappingProxyType({}),
+    templates: ServedTemplates | None = None,
+) -> None:
     """Serve one client over stdin and stdout until it closes them.
 
     The SDK points the process's stdout at stderr meanwhile: whatever prints cannot break the protocol.
@@ -100,7 +119,7 @@ def serve_stdio(shelf: Shelf) -> None:
     """
 
     async def run() -> None:
-        server = make_server(shelf)
+        server = make_server(shelf, more=more, templates=templates)
         sending, receiving = anyio.create_memory_object_stream[SessionMessage | Exception]()
         async with stdio_server() as (read, write), anyio.create_task_group() as tasks:
 
@@ -128,7 +147,12 @@ def listen(port: int) -> socket.socket:
     return socket.create_server((LOOPBACK, port))
 
 
-def serve_http(shelf: Shelf, listener: socket.socket) -> None:
+def serve_http(
+    shelf: Shelf,
+    listener: socket.socket,
+    more: Mapping[str, Tool] = MappingProxyType({}),
+    templates: ServedTemplates | None = None,
+) -> None:
     """Serve clients over streamable HTTP at ``/mcp`` until the process is told to end.
 
     Only requests that are addressed to this machine are answered, which keeps web pages out that
@@ -136,7 +160,7 @@ def serve_http(shelf: Shelf, listener: socket.socket) -> None:
     """
     import uvicorn
 
-    app = make_server(shelf).streamable_http_app(host=LOOPBACK)
+    app = make_server(shelf, more=more, templates=templates).streamable_http_app(host=LOOPBACK)
     config = uvicorn.Config(app, log_level="warning", access_log=False)
     uvicorn.Server(config).run(sockets=[listener])
 
@@ -190,14 +214,16 @@ def _id_of_request(line: str) -> int | str | None:
     return number if isinstance(number, int | str) and not isinstance(number, bool) else None
 
 
-def _described(name: str) -> protocol.Tool:
-    tool = TOOLS[name]
+def _described(tool: Tool) -> protocol.Tool:
     return protocol.Tool(
         name=tool.name,
         description=tool.description,
         input_schema=dict(tool.schema),
         annotations=protocol.ToolAnnotations(
-            read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+            read_only_hint=tool.reads_only,
+            destructive_hint=False,
+            idempotent_hint=tool.reads_only,
+            open_world_hint=False,
         ),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from types import MappingProxyType
 from typing import cast
 
 from ragloom import (
@@ -47,16 +48,25 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
-    """A tool that is offered; ``schema`` is the JSON schema of its arguments."""
+    """A tool that is offered; ``schema`` is the JSON schema of its arguments, ``run`` what answers.
+
+    Without ``reads_only`` a call changes something.
+    """
 
     name: str
     description: str
     schema: Mapping[str, Json]
     run: Callable[[Shelf, Mapping[str, Json]], Answer]
+    reads_only: bool = True
 
 
-def call(shelf: Shelf, name: str, arguments: Mapping[str, Json]) -> Answer:
-    """Answer one call of a tool of :data:`TOOLS`.
+def call(
+    shelf: Shelf,
+    name: str,
+    arguments: Mapping[str, Json],
+    more: Mapping[str, Tool] = MappingProxyType({}),
+) -> Answer:
+    """Answer one call of a tool of :data:`TOOLS`, or of ``more``.
 
     Raises:
         ConfigError: An argument is missing, unknown, of the wrong type or out of range.
@@ -65,7 +75,7 @@ def call(shelf: Shelf, name: str, arguments: Mapping[str, Json]) -> Answer:
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import best_match
 
-    tool = TOOLS[name]
+    tool = TOOLS.get(name) or more[name]
     wrong = best_match(Draft202012Validator(tool.schema).iter_errors(arguments))
     if wrong is not None:
         place = "".join(f"{key}: " for key in wrong.path)
@@ -92,6 +102,7 @@ def _rag_search(shelf: Shelf, arguments: Mapping[str, Json]) -> Answer:
     text = formatter.render(as_context(result, group.citations(result)))
     structured: dict[str, Json] = {
         "searched_for": result.searched_for,
+        "pending": result.pending,
         "space": result.space,
         "generation": result.generation,
         "reason": why_empty(result),

@@ -25,7 +25,7 @@ def lessons(workspace):
 
     with KnowledgeBase.of(workspace) as knowledge:
         knowledge.capture_failure_solution("shop", "backend", FAILURE, solution_steps=SOLUTION)
-        assert knowledge.process_checkpoint("shop").embedded == 1
+        assert knowledge.process_checkpoint("shop").processed == 1
 
 
 def test_every_space_of_the_workspace(workspace):
