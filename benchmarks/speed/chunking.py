@@ -1,6 +1,6 @@
 """How fast documents are cut.
 
-    python benchmarks/speed/chunking.py FOLDER_OR_ZIP… [--json FILE]
+    python benchmarks/speed/chunking.py [FOLDER_OR_ZIP…] [--json FILE]
 
 For each chunker prints megabytes a second over all Markdown of the arguments (source code for the
 chunker ``code``: this Python's standard library), best of three, in processor time: of cutting
@@ -31,6 +31,7 @@ from ragloom.text.chunks import make_chunks
 from ragloom_markdown.loader import MarkdownLoader
 from ragloom_text.plain import CodeLoader
 
+EXAMPLES = Path(__file__).parents[2] / "examples" / "docs"
 LINES = 10_000
 PACKAGES = ("markdown-it-py", "tokenizers", "tree-sitter-language-pack", "tiktoken")
 
@@ -115,7 +116,7 @@ def measure(chunker: Chunker, documents: list[Document], counter: TokenCounter) 
 def main() -> None:
     """Read the arguments and print JSON."""
     arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("paths", type=Path, nargs="+")
+    arguments.add_argument("paths", type=Path, nargs="*", default=[EXAMPLES])
     arguments.add_argument("--json", type=Path, help="also write the figures here")
     arguments.add_argument("--chunker", action="append", help="only this one; may be repeated")
     options = arguments.parse_args()

@@ -82,14 +82,14 @@ def measure(space: Space, timings: Timings, *, queries: int, top_k: int, max_tok
     counting = counter()
     log = AuditLog(AuditSettings(path="bench.jsonl"), root)
     texts = {uri: decode((root / uri).read_bytes()).text for uri in space.snapshot().files}
-    rows = space.snapshot().row_of_id
     for number in range(queries + len(QUERIES)):
         query = QUERIES[number % len(QUERIES)]
         kept = timings if number >= len(QUERIES) else Timings()  # the first round warms up
         result: SearchResult = kept.time(
             "retrieve", lambda query=query: space.search(query, top_k=top_k, min_relevance=0)
         )
-        vectors = space.snapshot().vectors[[rows[hit.chunk.id] for hit in result.hits]]
+        snapshot = space.snapshot()
+        vectors = snapshot.vectors(snapshot.rows_of(hit.chunk.id for hit in result.hits))
         for strategy in STRATEGIES:
             context = kept.time(
                 f"pack, {strategy}",

@@ -1,6 +1,6 @@
 """How fast the embedder is, how near to fp32, and what it costs in memory.
 
-    python benchmarks/speed/embedding.py FOLDER_OR_ZIP… [--model NAME] [--threads N]
+    python benchmarks/speed/embedding.py [FOLDER_OR_ZIP…] [--model NAME] [--threads N]
 
 Cuts Markdown into passages of at most 240 tokens at paragraph ends, embeds them, and prints JSON:
 passages and tokens a second (best and median of the repetitions), milliseconds until a first query
@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterator
 from importlib import metadata
 from pathlib import Path
 
+EXAMPLES = Path(__file__).parents[2] / "examples" / "docs"
 REFERENCE = Path(__file__).parents[2] / "tests" / "data" / "onnx"
 LONGEST = 240
 PACKAGES = ("numpy", "onnxruntime", "tokenizers")
@@ -92,7 +93,9 @@ def machine() -> dict[str, object]:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("paths", nargs="+", type=Path, help="folders or zip files of Markdown")
+    parser.add_argument(
+        "paths", nargs="*", type=Path, default=[EXAMPLES], help="folders or zip files of Markdown"
+    )
     parser.add_argument("--model", default="all-MiniLM-L6-v2")
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--limit", type=int, default=1000, help="passages embedded in a repetition")

@@ -44,7 +44,8 @@ _, status, usage = os.wait4(process.pid, 0)
 seconds = time.perf_counter() - start
 peak = usage.ru_maxrss / (1024 * 1024 if sys.platform == "darwin" else 1024)
 processor = usage.ru_utime + usage.ru_stime
-print(json.dumps([os.waitstatus_to_exitcode(status), seconds, processor, peak]))
+written = usage.ru_oublock / 2048  # blocks of 512 bytes
+print(json.dumps([os.waitstatus_to_exitcode(status), seconds, processor, peak, written]))
 """
 
 
@@ -56,12 +57,14 @@ class Run(NamedTuple):
         processor: Seconds of processor time, of all its threads.
         peak_mb: Most resident memory of its largest process, in MiB.
         output: What it wrote to stdout.
+        written_mb: What it had the system write to the disk, in MiB; 0 where that is not counted.
     """
 
     seconds: float
     processor: float
     peak_mb: float
     output: str
+    written_mb: float
 
 
 def measured(
@@ -85,13 +88,13 @@ def measured(
         text=True,
         check=True,
     )
-    code, seconds, processor, peak = json.loads(launched.stdout)
+    code, seconds, processor, peak, written = json.loads(launched.stdout)
     said = output.read_text("utf-8", "replace")
     if code:
         end = (said + errors.read_text("utf-8", "replace"))[-2000:]
         message = f"{' '.join(command)} ended with {code}:\n{end}"
         raise RuntimeError(message)
-    return Run(seconds, processor, peak, said)
+    return Run(seconds, processor, peak, said, written)
 
 
 def documents(source: Path) -> dict[str, str]:

