@@ -54,14 +54,17 @@ def read_arrays(path: Path) -> Mapped:
 
     Raises:
         OSError: It cannot be read.
-        ValueError: It is no such file, or not whole.
+        ValueError, TypeError, LookupError: It is no such file, or not whole.
     """
     with path.open("rb") as stream:
         header = stream.readline(_LONGEST_HEADER)
         whole = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
     arrays: dict[str, npt.NDArray[Any]] = {}
     end = start = len(header)
-    for name, (kind, shape, place) in cast("dict[str, Any]", parse_json(header)).items():
+    places = parse_json(header)
+    if not isinstance(places, dict):
+        raise TypeError(f"{path.name} names no arrays")
+    for name, (kind, shape, place) in cast("dict[str, Any]", places).items():
         dtype, count = np.dtype(str(kind)), prod(map(int, shape))
         flat = (
             np.frombuffer(whole, dtype, count, start + int(place)) if count else np.empty(0, dtype)
