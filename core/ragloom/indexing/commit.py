@@ -81,21 +81,19 @@ class Committer:
             dropped = np.arange(len(previous))
         with self._generation(previous, files, dropped) as writer:
             added = [writer.adopt(stem) for stem in stems]
-            gone = set() if previous is None else _names(previous.ids[dropped])
-            fresh = {name for segment in added for name in _names(segment.ids)}
-            gone -= fresh
-            self._journal.touch(fresh | gone)
+            gone = self._touch(previous, added, dropped)
             source = previous if self._is_same_model(previous) else None
             made = dict(self._journal.recall())
             texts = self._unknown(source, added, made)
             if len(texts) <= _AT_ONCE:
                 if texts and (previous is None or not previous.meta.store):
-                    made |= self._store.known(texts, previous, self._journal, self._dimension)
+                    keys = np.array([key.encode() for key in texts])
+                    made |= self._store.known(keys, previous, self._journal, self._dimension)
                     texts = {key: text for key, text in texts.items() if key not in made}
                 self._goal = len(texts)
                 made |= self._embed(texts)
             self.new = len(texts)
-            return self._publish(writer, previous, made, source), len(gone)
+            return self._publish(writer, previous, made, source), gone
 
     def vectors(self, snapshot: Snapshot, seconds: float | None) -> Snapshot:
         """Give every chunk its vector, a segment at a time, and have the store hold them.
@@ -111,8 +109,8 @@ class Committer:
         known: dict[str, Embeddings] = {}
         self._goal = snapshot.meta.pending
         if seconds != 0 and self._goal >= (_WORTH_OPENING if snapshot.meta.store else 1):
-            wanted = _names(snapshot.keys[snapshot.pending])
-            known |= self._store.known(wanted, snapshot, self._journal, self._dimension)
+            keys = snapshot.keys[snapshot.pending]
+            known |= self._store.known(keys, snapshot, self._journal, self._dimension)
             self.new -= len(known)
         while snapshot.meta.pending or not self._is_stored(snapshot):
             if snapshot.meta.pending and seconds == 0:
@@ -127,6 +125,21 @@ class Committer:
             with self._generation(snapshot, snapshot.files, _NO_ROWS) as writer:
                 snapshot = self._publish(writer, snapshot, made, snapshot)
         return snapshot
+
+    def _touch(
+        self, previous: Snapshot | None, added: Iterable[Segment], dropped: npt.NDArray[np.intp]
+    ) -> int:
+        """Note which chunks the store will lack or have too many; how many are gone.
+
+        Of a first index that is all of them, and needs no list.
+        """
+        if previous is None:
+            self._journal.touch(())
+            return 0
+        fresh = {name for segment in added for name in _names(segment.ids)}
+        gone = _names(previous.ids[dropped]) - fresh
+        self._journal.touch(fresh | gone)
+        return len(gone)
 
     @property
     def _dimension(self) -> int:

@@ -9,7 +9,7 @@ embeddings that was last written. Readers whose snapshot is of another set ask t
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -123,7 +123,7 @@ class StoreWriter:
                 gone = touched.difference(_names(snapshot, rows))
             else:
                 rows, gone = self._differing(snapshot)
-                journal.touch({*_names(snapshot, rows), *gone})
+                journal.touch(())  # killed, the next run reads it once more
             mark = self._mark(snapshot)
             if marks and (len(rows) or gone or marks != mark):
                 self.store.delete(marks)
@@ -175,7 +175,11 @@ class StoreWriter:
         return []
 
     def known(
-        self, keys: Collection[str], before: Snapshot | None, journal: Journal, dimension: int
+        self,
+        keys: npt.NDArray[np.bytes_],
+        before: Snapshot | None,
+        journal: Journal,
+        dimension: int,
     ) -> Mapping[str, Embeddings]:
         """Vectors by their key, as far as the store has them: another run may have written them.
 
@@ -184,8 +188,10 @@ class StoreWriter:
         self._make_room(before, journal, dimension)
         with self._open(dimension), suppress(StoreDamagedError):
             marks = _marks(self.store, dimension)
-            if before is None or not self._is_left_by(before, marks):
-                return {chunk.key: vector for chunk, vector in self._scan() if chunk.key in keys}
+            left = before is not None and self._is_left_by(before, marks)
+            if not left and self.store.count():
+                wanted = {key.decode("ascii") for key in keys}
+                return {chunk.key: vector for chunk, vector in self._scan() if chunk.key in wanted}
         return {}
 
     def _make_room(self, snapshot: Snapshot | None, journal: Journal, dimension: int) -> None:
