@@ -17,7 +17,7 @@ from ragloom.snapshot.segment import Segment, SegmentWriter, VectorWriter
 
 _OF_A_TIER = 8  # segments of about one size, before they are merged
 _TIER = 8  # a segment of the next size is so many times as large
-_LARGEST = 100_000  # chunks of a segment that is merged any more
+_LARGEST = 1 << 16  # chunks of a merged segment, which take 200 MB while it is written
 _WORN = 0.5  # removed chunks of a segment, before it is written without them
 
 
@@ -34,19 +34,24 @@ def merges(sizes: Sequence[Size]) -> Sequence[tuple[int, int]]:
     runs: list[tuple[int, int]] = []
     start = 0
     while start < len(sizes):
-        end = start + 1
-        if _mergeable(sizes[start]):
-            tier = _tier(sizes[start].left)
-            while end < len(sizes) and _mergeable(sizes[end]) and _tier(sizes[end].left) <= tier:
-                end += 1
-            if end - start >= _OF_A_TIER:
-                runs.append((start, end))
-            elif any(_is_worn(size) for size in sizes[start:end]):
-                runs += [(at, at + 1) for at in range(start, end) if _is_worn(sizes[at])]
-        elif sizes[start].complete and _is_worn(sizes[start]):
+        end = _end_of_run(sizes, start)
+        if end > start + 1 or (sizes[start].complete and _is_worn(sizes[start])):
             runs.append((start, end))
         start = end
     return runs
+
+
+def _end_of_run(sizes: Sequence[Size], start: int) -> int:
+    """Behind the segments that one is merged with, of its size or smaller, or else behind it alone."""
+    tier, total, alike = _tier(sizes[start].left), 0, 0
+    for end, size in enumerate(sizes[start:], start):
+        total += size.left
+        if not size.complete or total > _LARGEST or _tier(size.left) > tier:
+            break
+        alike += _tier(size.left) == tier
+        if alike == _OF_A_TIER:
+            return end + 1
+    return start + 1
 
 
 def merged(stem: Path, segments: Sequence[Segment], dimension: int) -> Segment:
@@ -74,13 +79,10 @@ def merged(stem: Path, segments: Sequence[Segment], dimension: int) -> Segment:
     start = 0
     for segment, rows in zip(segments, left, strict=True):
         vectors.put(np.arange(start, start + len(rows)), segment.codes(rows))
+        segment.release()
         start += len(rows)
     vectors.write(stem)
     return Segment(stem)
-
-
-def _mergeable(size: Size) -> bool:
-    return size.complete and size.left <= _LARGEST
 
 
 def _is_worn(size: Size) -> bool:
