@@ -24,7 +24,6 @@ _STEP = 1 << 16  # one of coarse, in steps of fine
 _LARGEST = _COARSE_MAX * _STEP + _STEP // 2 - 1  # beyond it fine would carry coarse to 128
 _BITS = 23  # of the largest, without its sign
 _TOO_LARGE = 2.0**127
-_BLOCK = 256  # rows
 _SAMPLED, _SAMPLE = 16, 1 << 13  # one score of so many tells the highest; or so many do, of more
 _LEAST_EXPONENT = -126  # its reciprocal is a float32, too
 
@@ -79,23 +78,6 @@ def approximate(coarse: Coarse, exponents: Exponents, query: Embeddings) -> npt.
     cosines: npt.NDArray[np.float32] = np.ldexp(np.asarray(sums).ravel(), exponents)
     cosines *= np.float32(_STEP * largest / _COARSE_MAX)
     return cosines
-
-
-def cosines(codes: Codes, query: Embeddings, rows: npt.NDArray[np.intp]) -> npt.NDArray[np.float32]:
-    """``(len(rows),)`` float32: the exact cosine of some rows with a ``(d,)`` query, of unit length both.
-
-    Each is what a scan of all decoded rows by ``einsum`` gives for it, to the bit.
-    """
-    found = np.empty(len(rows), np.float32)
-    for start in range(0, len(rows), _BLOCK):  # what is decoded at once stays in the cache
-        some = rows[start : start + _BLOCK]
-        decoded = decode(
-            codes.coarse.take(some, axis=0),
-            codes.fine.take(some, axis=0),
-            codes.exponents.take(some),
-        )
-        np.einsum("ij,j->i", decoded, query, out=found[start : start + _BLOCK])
-    return found
 
 
 def _power(exponents: npt.NDArray[np.integer]) -> npt.NDArray[np.float32]:

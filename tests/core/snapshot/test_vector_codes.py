@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from ragloom.snapshot.vector_codes import Codes, approximate, cosines, decode, encode, highest
+from ragloom.snapshot.vector_codes import approximate, decode, encode, highest
 
 DIMENSION, WIDE = 384, 1000  # WIDE: of how many rows the exact cosine is computed
 LARGEST = 2.0**120
@@ -117,7 +117,8 @@ def test_cosines_of_some_rows_are_those_of_a_scan_of_all():
     every = np.einsum("ij,j->i", decode(*codes), query)
     np.testing.assert_allclose(every, vectors @ query, atol=1e-6)
     for rows in (np.arange(0, 3000, 7), np.array([5]), np.arange(2999, -1, -1), np.arange(0)):
-        np.testing.assert_array_equal(every[rows], cosines(codes, query, rows))
+        some = decode(*(part[rows] for part in codes))
+        np.testing.assert_array_equal(every[rows], np.einsum("ij,j->i", some, query))
 
 
 def test_a_mapped_file_that_cannot_be_written_is_scanned(tmp_path):
@@ -127,9 +128,7 @@ def test_a_mapped_file_that_cannot_be_written_is_scanned(tmp_path):
     query = clustered(1)[0]
     expected = approximate(codes.coarse, codes.exponents, query)
     np.testing.assert_array_equal(expected, approximate(mapped, codes.exponents, query))
-    rows = np.arange(500)
-    parts = Codes(mapped, codes.fine, codes.exponents)
-    np.testing.assert_array_equal(cosines(codes, query, rows), cosines(parts, query, rows))
+    np.testing.assert_array_equal(decode(*codes), decode(mapped, codes.fine, codes.exponents))
     part = approximate(mapped[100:200], codes.exponents[100:200], query)
     np.testing.assert_array_equal(expected[100:200], part)
 
