@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping
 from pkgutil import resolve_name
 from typing import Any, cast
 
-from ragloom import Json, Workspace
-from ragloom_mcp.shelf import Shelf
-from ragloom_mcp.tools import Answer, Tool
+from ragloom import Workspace
+from ragloom_mcp.tools import Tool, without_shelf
 
 _OFFERED = "ragloom_knowledge.tools:lesson_tools"
 
@@ -28,18 +27,8 @@ def lesson_tools(workspace: Workspace) -> Mapping[str, Tool]:
             name=tool.name,
             description=tool.description,
             schema=tool.schema,
-            run=_without_shelf(tool.run),
+            run=without_shelf(tool.run),
             reads_only=tool.reads_only,
         )
         for tool in offered(workspace)
     }
-
-
-def _without_shelf(
-    run: Callable[[Mapping[str, Json]], tuple[str, dict[str, Json]]],
-) -> Callable[[Shelf, Mapping[str, Json]], Answer]:
-    def answer(_shelf: Shelf, arguments: Mapping[str, Json]) -> Answer:
-        text, structured = run(arguments)
-        return Answer(text=text, structured=structured)
-
-    return answer

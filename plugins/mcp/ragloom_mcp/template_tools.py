@@ -11,9 +11,8 @@ import mcp.types as protocol
 from anyio import to_thread
 from mcp import MCPError
 
-from ragloom import Json, RagloomError, Workspace
-from ragloom_mcp.shelf import Shelf
-from ragloom_mcp.tools import Answer, Tool
+from ragloom import RagloomError, Workspace
+from ragloom_mcp.tools import Tool, without_shelf
 
 if TYPE_CHECKING:
     from mcp.server import Server, ServerRequestContext
@@ -77,7 +76,7 @@ def template_tools(templates: ServedTemplates | None) -> Mapping[str, Tool]:
             name=tool.name,
             description=tool.description,
             schema=tool.schema,
-            run=_without_shelf(tool.run),
+            run=without_shelf(tool.run),
         )
         for tool in (templates.tools() if templates else ())
     }
@@ -131,13 +130,3 @@ async def _within(call: Callable[[], T]) -> T:
         raise MCPError(protocol.INTERNAL_ERROR, message) from error
     except RagloomError as error:
         raise MCPError(protocol.INVALID_PARAMS, str(error)) from error
-
-
-def _without_shelf(
-    run: Callable[[Mapping[str, Json]], tuple[str, dict[str, Json]]],
-) -> Callable[[Shelf, Mapping[str, Json]], Answer]:
-    def answer(_shelf: Shelf, arguments: Mapping[str, Json]) -> Answer:
-        text, structured = run(arguments)
-        return Answer(text=text, structured=structured)
-
-    return answer

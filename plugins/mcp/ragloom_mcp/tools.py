@@ -60,6 +60,18 @@ class Tool:
     reads_only: bool = True
 
 
+def without_shelf(
+    run: Callable[[Mapping[str, Json]], tuple[str, dict[str, Json]]],
+) -> Callable[[Shelf, Mapping[str, Json]], Answer]:
+    """What answers for a tool that searches no space: another plugin's, which gives text and structure."""
+
+    def answer(_shelf: Shelf, arguments: Mapping[str, Json]) -> Answer:
+        text, structured = run(arguments)
+        return Answer(text=text, structured=structured)
+
+    return answer
+
+
 def call(
     shelf: Shelf,
     name: str,
