@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from itertools import chain, pairwise
 from typing import NamedTuple
@@ -71,31 +71,28 @@ class Word(NamedTuple):
 
 def analyze(text: str) -> list[str]:
     """The terms of ``text`` in order, before stemming, without variants."""
-    return terms_of(text)[0]
+    return [term for token in tokens(text) for term in terms_of(token)[0]]
 
 
-def terms_of(text: str) -> tuple[list[str], list[tuple[int, str]]]:
-    """The terms of ``text`` in order, before stemming, and their variants, as :class:`Word` has them."""
+def terms_of(token: str) -> tuple[Sequence[str], Sequence[tuple[int, str]]]:
+    """The terms of a token in order, before stemming, and their variants, as :class:`Word` has them."""
+    if token.isascii() and token.isalnum() and _plain(token):
+        return (token.lower(),), ()
     terms: list[str] = []
     variants: list[tuple[int, str]] = []
-    for token in _tokens(text):
-        if token.isascii() and token.isalnum() and _plain(token):
-            terms.append(token.lower())
-            continue
-        for word in _words_of(token):
-            if word.variants:
-                start = len(terms)
-                variants += [(at if at < 0 else at + start, term) for at, term in word.variants]
-            terms += word.terms
+    for word in _words_of(token):
+        variants += [(at if at < 0 else at + len(terms), term) for at, term in word.variants]
+        terms += word.terms
     return terms, variants
 
 
 def words(text: str) -> list[Word]:
     """The words of ``text`` in order; of a script without spaces, each pair of characters."""
-    return [word for token in _tokens(text) for word in _words_of(token)]
+    return [word for token in tokens(text) for word in _words_of(token)]
 
 
-def _tokens(text: str) -> list[str]:
+def tokens(text: str) -> list[str]:
+    """The words of ``text`` as they stand there, with the hyphens in and after them."""
     text = clean(text)
     return word_pattern(text).findall(text)
 

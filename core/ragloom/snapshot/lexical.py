@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from itertools import chain
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import chain, islice
 from math import log
 from pathlib import Path
 from types import MappingProxyType
@@ -20,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 import tantivy
 
-from ragloom.snapshot.analyzer import Word, terms_of, words
+from ragloom.snapshot.analyzer import Word, terms_of, tokens, words
 from ragloom.snapshot.languages import (
     ENGLISH,
     LANGUAGES,
@@ -32,6 +33,7 @@ from ragloom.snapshot.tantivy_index import Searcher
 from ragloom.snapshot.words import QueryWord, weighted_terms
 
 _LONGEST_TERM = 200  # characters; longer "words" are encoded data, and tantivy refuses 64 KiB
+_LONGEST_KEPT, _MOST_KEPT = 64, 1 << 16  # characters of a token, and tokens, whose terms are kept
 
 FIELD_WEIGHTS: Mapping[str, float] = {"body": 1.0, "heading": 0.15, "path": 0.4, "variants": 0.15}
 """How much a term counts by where it stands; see ``benchmarks/README.md`` for the measurement.
@@ -54,21 +56,51 @@ Stemmed: TypeAlias = tuple[Sequence[str], Sequence[str]]
 
 def stemmed(text: str, language: str) -> Stemmed:
     """The terms of ``text`` and their variants."""
-    terms, variants = terms_of(text)
-    stem = stemmer(language).analyze
-    stems = stem(" ".join(terms))
-    folded = stem(" ".join(term for _, term in variants)) if variants else []
-    # A variant that has the stem of its term is not a second word.
-    others = [
-        term for term, (at, _) in zip(folded, variants, strict=True) if at < 0 or stems[at] != term
-    ]
-    return _short(stems), _short(others)
+    found = _stems(language).of(tokens(text))
+    terms = list(chain.from_iterable([terms for terms, _ in found]))
+    return terms, [variant for _, variants in found if variants for variant in variants]
 
 
-def _short(terms: list[str]) -> list[str]:
-    if max(map(len, terms), default=0) <= _LONGEST_TERM:
-        return terms
-    return [term for term in terms if len(term) <= _LONGEST_TERM]
+class _Stems:
+    """The terms of tokens in a language; most tokens of a text stand in many others."""
+
+    def __init__(self, language: str) -> None:
+        self._stem = stemmer(language).analyze
+        self._known: dict[str, Stemmed] = {}
+
+    def of(self, given: Sequence[str]) -> Sequence[Stemmed]:
+        """The terms of each token and their variants."""
+        known = self._known
+        new = list(dict.fromkeys([token for token in given if token not in known]))
+        if not new:
+            return [known[token] for token in given]
+        learnt = dict(zip(new, self._learn(new), strict=True))
+        if len(known) + len(learnt) > _MOST_KEPT:  # other threads read on in the old ones
+            self._known = {}
+        self._known |= {token: one for token, one in learnt.items() if len(token) <= _LONGEST_KEPT}
+        return [learnt.get(token) or known[token] for token in given]
+
+    def _learn(self, given: Sequence[str]) -> Iterator[Stemmed]:
+        """What is told of each token, by one call of the stemmer: a call costs more than a word."""
+        found = [terms_of(token) for token in given]
+        every = [(*terms, *(term for _, term in variants)) for terms, variants in found]
+        stems = iter(self._stem(" ".join(chain.from_iterable(every))))
+        for terms, variants in found:
+            stemmed = tuple(islice(stems, len(terms)))
+            # A variant that has the stem of its term is not a second word.
+            others = [
+                term
+                for term, (at, _) in zip(islice(stems, len(variants)), variants, strict=True)
+                if at < 0 or stemmed[at] != term
+            ]
+            yield _short(stemmed), _short(others)
+
+
+_stems = cache(_Stems)
+
+
+def _short(terms: Iterable[str]) -> Sequence[str]:
+    return tuple([term for term in terms if len(term) <= _LONGEST_TERM])
 
 
 class LexicalIndex:

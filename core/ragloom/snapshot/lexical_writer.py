@@ -13,6 +13,7 @@ import tantivy
 
 from ragloom.snapshot.analyzer import spellings
 from ragloom.snapshot.languages import ENGLISH
+from ragloom.snapshot.letters import clean
 from ragloom.snapshot.lexical import FIELD_WEIGHTS, VOCABULARY, Stemmed, stemmed
 from ragloom.snapshot.tantivy_index import READ_LOCK, WRITE_LOCK, tantivy_errors
 
@@ -119,8 +120,9 @@ def _schema() -> tantivy.Schema:
 
 def _spelt_words(document: LexicalDocument) -> str:
     """The words of a document, each once, as ``LexicalIndex.vocabulary`` gives them."""
-    text = f"{document.body} {document.heading} {document.uri}"
-    return " ".join(sorted({word for word in spellings(text) if len(word) in _SPELT}))
+    text = clean(f"{document.body} {document.heading} {document.uri}")
+    once = " ".join(set(text.split()))  # no word has a space in it
+    return " ".join(sorted({word for word in spellings(once) if len(word) in _SPELT}))
 
 
 def link_or_copy(source: Path, target: Path) -> None:

@@ -1,13 +1,15 @@
 import unicodedata
+from itertools import chain
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ragloom.snapshot.analyzer import analyze, terms_of, words
+from ragloom.snapshot import lexical
+from ragloom.snapshot.analyzer import analyze, terms_of, tokens, words
 from ragloom.snapshot.languages import LANGUAGES, language_of, query_language, stemmer
 from ragloom.snapshot.letters import fold_accents
-from ragloom.snapshot.lexical import LexicalIndex
+from ragloom.snapshot.lexical import LexicalIndex, stemmed
 from ragloom.snapshot.lexical_writer import LexicalDocument
 
 # Letters, marks and signs of many scripts, mixed more than any text mixes them.
@@ -18,17 +20,22 @@ CHARACTERS = st.sampled_from(
 TEXTS = st.one_of(st.text(), st.text(CHARACTERS), st.text(CHARACTERS, max_size=6))
 
 
+def _terms_of(text):
+    found = [terms_of(token) for token in tokens(text)]
+    return [[*chain.from_iterable(one)] for one in zip(*found, strict=True)] or [[], []]
+
+
 @given(TEXTS)
 @example("İ\u0323\u0307")
 @example("क़\u0301")
 def test_analysis_is_the_same_composed_and_decomposed(text):
-    analysed = [terms_of(unicodedata.normalize(form, text)) for form in ("NFC", "NFD", "NFKC")]
+    analysed = [_terms_of(unicodedata.normalize(form, text)) for form in ("NFC", "NFD", "NFKC")]
     assert analysed[0] == analysed[1] == analysed[2]
 
 
 @given(TEXTS)
 def test_terms_have_no_space_and_are_never_empty(text):
-    terms, variants = terms_of(text)
+    terms, variants = _terms_of(text)
     for term in (*terms, *(variant for _, variant in variants)):
         assert [term] == term.split()
 
@@ -46,6 +53,19 @@ def test_a_stemmer_gives_a_stem_for_every_term(text):
     terms = analyze(text)
     for language in LANGUAGES:
         assert len(terms) == len(stemmer(language).analyze(" ".join(terms)))
+
+
+@pytest.mark.parametrize("language", ["english", "other", "german"])
+def test_the_stems_of_a_text_are_those_of_its_terms_together(language, monkeypatch):
+    monkeypatch.setattr(lexical, "_MOST_KEPT", 8)  # so that they are learnt again and again
+    monkeypatch.setattr(lexical, "_LONGEST_KEPT", 12)
+
+    @given(TEXTS)
+    def hold(text):
+        terms = analyze(text)
+        assert stemmed(text, language)[0] == stemmer(language).analyze(" ".join(terms))
+
+    hold()
 
 
 @given(st.text(CHARACTERS, max_size=20))
