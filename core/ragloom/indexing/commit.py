@@ -19,7 +19,7 @@ from ragloom.indexing.store_sync import StoreWriter
 from ragloom.protocols import Embedder, Embeddings
 from ragloom.snapshot import GenerationWriter, Snapshot
 from ragloom.snapshot.manifest import FileEntry
-from ragloom.snapshot.segment import Segment, SegmentWriter, VectorWriter, files_of
+from ragloom.snapshot.segment import KEY, Segment, SegmentWriter, VectorWriter, files_of
 from ragloom.types import Progress
 
 _AT_ONCE = 256  # chunks to embed, before their words are published without waiting for them
@@ -84,15 +84,17 @@ class Committer:
             gone = self._touch(previous, added, dropped)
             source = previous if self._is_same_model(previous) else None
             made = dict(self._journal.recall())
-            texts = self._unknown(source, added, made)
-            if len(texts) <= _AT_ONCE:
-                if texts and (previous is None or not previous.meta.store):
-                    keys = np.array([key.encode() for key in texts])
+            lacking = [(segment, self._unknown(source, segment, made)) for segment in added]
+            every = [segment.keys[rows] for segment, rows in lacking]
+            keys = np.unique(np.concatenate([np.empty(0, KEY), *every]))
+            self.new = len(keys)
+            if 0 < len(keys) <= _AT_ONCE:
+                if previous is None or not previous.meta.store:
                     made |= self._store.known(keys, previous, self._journal, self._dimension)
-                    texts = {key: text for key, text in texts.items() if key not in made}
-                self._goal = len(texts)
+                texts = _texts(lacking)
+                texts = {key: text for key, text in texts.items() if key not in made}
+                self._goal = self.new = len(texts)
                 made |= self._embed(texts)
-            self.new = len(texts)
             return self._publish(writer, previous, made, source), gone
 
     def vectors(self, snapshot: Snapshot, seconds: float | None) -> Snapshot:
@@ -117,7 +119,7 @@ class Committer:
                 return snapshot
             made = {**known, **self._journal.recall()}
             for segment in _incomplete(snapshot.segments)[:1]:
-                texts = self._unknown(snapshot, [segment], made)
+                texts = _texts([(segment, self._unknown(snapshot, segment, made))])
                 vectors = self._embed(texts, self._goal - snapshot.meta.pending, end)
                 if len(vectors) < len(texts):
                     return snapshot  # the journal has what was made
@@ -195,18 +197,16 @@ class Committer:
         )
 
     def _unknown(
-        self, source: Snapshot | None, segments: Iterable[Segment], made: Mapping[str, Embeddings]
-    ) -> dict[str, str]:
-        """The texts, by their embedding key, of chunks that nobody knows the vector of."""
-        texts: dict[str, str] = {}
-        for segment in segments:
-            rows = _lacking(segment)
-            keys = segment.keys[rows]
-            known = np.zeros(len(rows), np.bool_) if source is None else source.knows(keys)
-            for row, key in zip(rows[~known].tolist(), keys[~known], strict=True):
-                if (name := key.decode("ascii")) not in made and name not in texts:
-                    texts[name] = segment.embedded_text(row)
-        return texts
+        self, source: Snapshot | None, segment: Segment, made: Mapping[str, Embeddings]
+    ) -> npt.NDArray[np.intp]:
+        """The rows of a segment that nobody knows the vector of."""
+        rows = _lacking(segment)
+        keys = segment.keys[rows]
+        if source is not None:
+            rows = rows[~source.knows(keys)]
+        if made:
+            rows = rows[~np.isin(segment.keys[rows], np.array([*made], KEY))]
+        return rows
 
     def _embed(
         self, texts: Mapping[str, str], before: int = 0, end: float | None = None
@@ -280,6 +280,16 @@ def _lacking(segment: Segment) -> npt.NDArray[np.intp]:
     lacking = segment.missing.copy()
     lacking[segment.removed] = False
     return np.flatnonzero(lacking)
+
+
+def _texts(rows: Iterable[tuple[Segment, npt.NDArray[np.intp]]]) -> dict[str, str]:
+    """The texts of rows, each once, by their embedding keys."""
+    texts: dict[str, str] = {}
+    for segment, some in rows:
+        for row, key in zip(some.tolist(), segment.keys[some].tolist(), strict=True):
+            if (name := key.decode("ascii")) not in texts:
+                texts[name] = segment.embedded_text(row)
+    return texts
 
 
 def _names(ids: npt.NDArray[np.bytes_]) -> set[str]:

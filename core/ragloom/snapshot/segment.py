@@ -31,7 +31,7 @@ from ragloom.types import Chunk
 
 CHUNKS, COLUMNS, VECTORS, REMOVED = ".chunks", ".columns", ".vectors", ".removed"
 _MISSING = 127  # an exponent that no vector has
-_KEY = "S32"
+KEY = "S32"  # of embedding keys and chunk ids
 _AT_ONCE = 1024  # vectors that are encoded
 
 
@@ -225,11 +225,11 @@ class SegmentWriter:
     def close(self) -> str:
         """Write what is left; 20 hex digits that name its content."""
         self._lines.close()
-        keys = np.array(self._keys, _KEY)
+        keys = np.array(self._keys, KEY)
         names = json.dumps(list(self._uris), ensure_ascii=False).encode("utf-8", "surrogatepass")
         arrays: dict[str, npt.NDArray[Any]] = {
             "offsets": np.array(self._offsets, np.uint64),
-            "ids": np.array(self._ids, _KEY),
+            "ids": np.array(self._ids, KEY),
             "keys": keys,
             "files": np.array(self._files, np.int32),
             "key_order": np.argsort(keys, kind="stable").astype(np.uint32),
