@@ -62,6 +62,8 @@ def _failure(event: Mapping[str, object], name: str) -> str:
 
 def _last_message(event: Mapping[str, object]) -> str:
     """What a subagent said last: from the event itself, or from the end of its transcript."""
+    if event.get("stop_hook_active"):  # it goes on because of this hook: a second block would loop
+        return ""
     if said := _text(event.get("last_assistant_message")):
         return said
     for key in ("agent_transcript_path", "transcript_path"):

@@ -66,6 +66,10 @@ def test_a_subagent_gets_what_fits_its_last_words(knowledge, lesson, tmp_path):
     transcript.write_text("\n".join(map(json.dumps, lines)) + "\n{half", "utf-8")
     given = event("subagent_stopped", last_assistant_message="", transcript_path=str(transcript))
     assert lesson in block_for_event(knowledge, "SubagentStop", given)
+    # What it says when it stops again, after it was given something: more would keep it from ending.
+    assert "" == block_for_event(
+        knowledge, "SubagentStop", event("subagent_stopped", stop_hook_active=True)
+    )
     given = event("subagent_stopped", last_assistant_message="", transcript_path="/nowhere")
     assert "" == block_for_event(knowledge, "SubagentStop", given)
 
