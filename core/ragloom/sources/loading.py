@@ -128,6 +128,9 @@ def split_document(document: Document, chunker: Chunker, embedder: Embedder) -> 
     counter, max_tokens = embedder.counter, embedder.max_tokens
     with _reading_with(chunker):
         reduced = Reduced(document)
+        if getattr(counter, "additive", False):
+            # One that remembers words learns them sooner at once than block by block.
+            counter.count(reduced.document.text)
         pieces = chunker.split(reduced.document, counter=counter, max_tokens=max_tokens)
         return make_chunks(document, reduced.restored(pieces), counter)
 

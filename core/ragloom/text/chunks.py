@@ -10,6 +10,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
+from itertools import accumulate
 
 from ragloom.errors import PluginError
 from ragloom.protocols import TokenCounter
@@ -34,7 +35,10 @@ def line_starts(text: str) -> list[int]:
     A line ends at ``\n``, ``\r\n`` or a lone ``\r``, as in CommonMark and in editors. A form feed,
     U+0085 and U+2028 end no line, unlike in :meth:`str.splitlines`.
     """
-    return [0, *(match.end() for match in _LINE_END.finditer(text))]
+    if "\r" in text:
+        return [0, *(match.end() for match in _LINE_END.finditer(text))]
+    lengths = accumulate(map(len, text.split("\n")))
+    return [0, *(length + line for line, length in enumerate(lengths, 1))][:-1]
 
 
 def byte_offsets(text: str, offsets: Iterable[int], encoding: str) -> dict[int, int]:

@@ -119,7 +119,7 @@ def split_to_fit(
     if start >= end:
         return []
     if end - start <= budget.characters:
-        tokens = budget.counter.count(text[start:end])
+        tokens = budget.count(text, start, end)
         if tokens <= budget.tokens:
             return [Atom(start, end, tokens)]
     for index, boundary in enumerate(boundaries):
