@@ -13,7 +13,13 @@ from typing import TypeVar
 
 from ragloom.components import Select
 from ragloom.config.component import Component
-from ragloom.config.settings import Settings, SpaceSettings, check_space_name, load_settings
+from ragloom.config.settings import (
+    STATE_FOLDER,
+    Settings,
+    SpaceSettings,
+    check_space_name,
+    load_settings,
+)
 from ragloom.errors import ConfigError, NotIndexedError, RagloomError, SourceError
 from ragloom.evaluation.collections import Collection, write_documents
 from ragloom.indexing.space_record import RECORD_NAME, SpaceRecord
@@ -30,7 +36,6 @@ from ragloom.types import Permission
 
 T = TypeVar("T")
 
-STATE_FOLDER = ".ragloom"
 _IGNORED = "# Written by ragloom; 'ragloom index' rebuilds all of it.\n*\n"
 
 
@@ -66,7 +71,7 @@ class Workspace:
 
         Args:
             path: The folder that paths in settings and results are relative to.
-            config: The settings file; ``ragloom.yaml`` in the folder, if there is one, otherwise.
+            config: The settings file; ``ragloom.yaml`` or ``ragloom.yml`` in the folder otherwise.
             host: The plugins; those that are installed, by default.
             trusted: Allow all that settings files of the project ask for, as ``ragloom trust`` does.
 

@@ -55,14 +55,15 @@ COMMON_OPTIONS: Final = (
         metavar="DIR",
         type=click.Path(),
         callback=_into("folder"),
-        help="The folder of the files and their index; the current folder by default.",
+        help="The folder of the files and their index; by default the nearest one, from the current folder "
+        "up, that has settings or an index, or else the current folder.",
     ),
     _common(
         ("--config",),
         metavar="FILE",
         type=click.Path(),
         callback=_into("config"),
-        help="The settings file; ragloom.yaml in the workspace by default.",
+        help="The settings file; ragloom.yaml or ragloom.yml in the workspace by default.",
     ),
     _common(
         ("-v", "--verbose"),

@@ -24,7 +24,8 @@ class Session:
     """One run of the program: ``ctx.obj`` of a command.
 
     Attributes:
-        folder: The workspace.
+        folder: The workspace: what the option or the variable names, or the nearest from here up.
+        found: Whether it was found above the current folder, and has not been said yet.
         config: The settings file, if one is given.
         verbosity: -1 for errors only, 0, 1 for the log, 2 for all of it.
         colored: Whether a terminal shows colours.
@@ -34,7 +35,8 @@ class Session:
         kept: What Ctrl-C leaves.
     """
 
-    folder: str = "."
+    folder: str = ""
+    found: bool = False
     config: str | None = None
     verbosity: int = 0
     colored: bool = True
@@ -67,12 +69,32 @@ class Session:
         )
         if isinstance(context.command, click.Group):
             return
+        self.find()
         from ragloom.cli._variables import misspelt_variables
 
         if misspelt_variables(os.environ):  # loads plugins, which may know them, only then
             names = [*self.host().sections(), *(one.name for one in self.host().plugins())]
             for variable, meant in misspelt_variables(os.environ, names).items():
                 self.warn(f"unknown variable {variable} ignored; did you mean {meant}?")
+
+    def find(self) -> None:
+        """Find the workspace, where no option names it.
+
+        Raises:
+            ConfigError: The variable names no folder.
+        """
+        if not self.folder:
+            from ragloom.config.project import workspace_folder
+
+            self.folder = workspace_folder()
+            self.found = self.folder != "."
+
+    def name_workspace(self) -> None:
+        """Say on stderr, once, which workspace is used, where it is neither named nor the current folder."""
+        self.find()
+        if self.found:
+            self.note(f"workspace {self.folder}", dim=True)
+            self.found = False
 
     def host(self) -> PluginHost:
         """The plugins, found once; one that fails is a warning."""
@@ -90,6 +112,7 @@ class Session:
         """
         from ragloom.workspace import Workspace
 
+        self.name_workspace()
         return Workspace.open(self.folder, config=self.config, host=self.host())
 
     def note(self, message: str, *, dim: bool = False) -> None:

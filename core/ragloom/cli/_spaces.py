@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ragloom.cli._session import Session
 from ragloom.config.spelling import did_you_mean
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["choose_spaces", "with_components"]
 
 _DEFAULT = "default"
+_SHOWN = 3  # names of spaces in a note
 
 
 def choose_spaces(
@@ -38,13 +40,24 @@ def choose_spaces(
     if name is not None:
         spaces = [_named(workspace, name, paths)]
     elif paths:
-        spaces = workspace.spaces_with(paths) or [workspace.space_for(paths)]
+        spaces = workspace.spaces_with(paths) or [_of_its_own(workspace, paths)]
     else:
         names = declared or list(workspace.spaces())
         if _DEFAULT in names and not declared:  # the whole workspace holds all others
             names = [_DEFAULT]
         spaces = [workspace.space(found) for found in names or [_DEFAULT]]
     return [with_components(space, components or {}) for space in spaces]
+
+
+def _of_its_own(workspace: Workspace, paths: Sequence[str]) -> Space:
+    """The space made of these paths; says so where it is new, and others are there."""
+    space = workspace.space_for(paths)
+    others = [name for name in workspace.spaces() if name != space.name]
+    if others and not space.generation:
+        session = click.get_current_context().ensure_object(Session)
+        beside = ", ".join(map(repr, others[:_SHOWN])) + ", …" * (len(others) > _SHOWN)
+        session.note(f"new space {space.name!r} of these paths, which are not in {beside}")
+    return space
 
 
 def _named(workspace: Workspace, name: str, paths: Sequence[str]) -> Space:

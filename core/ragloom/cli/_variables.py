@@ -26,7 +26,7 @@ def misspelt_variables(
         known: Names of plugins and of their sections.
     """
     owners = {name.upper() for name in known}
-    legal = [one.name.upper() for one in fields(SpaceSettings)]
+    legal = [*(one.name.upper() for one in fields(SpaceSettings)), "WORKSPACE"]
     kinds = [kind.upper() for kind in COMPONENTS]
     found: dict[str, str] = {}
     for variable in sorted(environment):

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 CONFIG_NAME = "ragloom.yaml"
+CONFIG_NAMES = (CONFIG_NAME, "ragloom.yml")
+STATE_FOLDER = ".ragloom"
 _DEFAULT = "default"
 _LOG = logging.getLogger("ragloom")
 _LONGEST_NAME = 80  # characters: a space names a folder, and its lock file beside it
@@ -187,7 +189,7 @@ def load_settings(
 
     Args:
         root: The workspace's folder.
-        config: The file to read; ``ragloom.yaml`` in ``root``, if there is one, otherwise.
+        config: The file to read; ``ragloom.yaml`` or ``ragloom.yml`` in ``root``, if there is one, otherwise.
         environment: Variables; the process's own by default.
         sections: What plugins declare: names to dataclasses.
         absent: Says which plugin that did not load may have declared a section.
@@ -195,7 +197,7 @@ def load_settings(
     Raises:
         ConfigError: A key is unknown, or a value is of the wrong type or out of range.
     """
-    path = config or root / CONFIG_NAME
+    path = config or settings_file(root)
     there = config is not None or path.is_file()
     file = read_yaml(path) if there else YamlFile(path, {}, {})
     sections = sections or {}
@@ -236,6 +238,18 @@ def load_settings(
         origins=origins,
         file=file if there else None,
     )
+
+
+def settings_file(root: Path) -> Path:
+    """The settings file of a workspace, whether or not it is there.
+
+    Raises:
+        ConfigError: It is there in both spellings.
+    """
+    there = [root / name for name in CONFIG_NAMES if (root / name).is_file()]
+    if len(there) > 1:
+        raise ConfigError(f"{there[0]}: there is {there[1].name}, too: keep one of them")
+    return there[0] if there else root / CONFIG_NAME
 
 
 def check_space_name(name: str, place: str = "") -> None:

@@ -11,7 +11,7 @@ LARGEST_DATA = 100_000
 
 _GENERATED = re.compile(
     r"""(?ix)^(
-    ragloom\.yaml | npm-shrinkwrap\.json | .*\.min\.(js|mjs|cjs|css|json)
+    ragloom\.ya?ml | npm-shrinkwrap\.json | .*\.min\.(js|mjs|cjs|css|json)
     | (package|pnpm|composer|packages|npm|.*\.package)[-.]lock\.(json|ya?ml)
     )$"""
 )

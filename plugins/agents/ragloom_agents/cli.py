@@ -53,6 +53,7 @@ def agents() -> None:
 def _opened(session: Session) -> Agents:
     from ragloom_agents.agents import Agents
 
+    session.name_workspace()
     return Agents.open(session.folder, config=session.config, host=session.host())
 
 
