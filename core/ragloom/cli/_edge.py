@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from io import TextIOWrapper
 
 import click
@@ -21,6 +21,8 @@ __all__ = [
     "USAGE",
     "open_closed_streams",
     "run_to_exit_code",
+    "stdout_for_results",
+    "stdout_given_back",
 ]
 
 OK = 0
@@ -85,6 +87,61 @@ def open_closed_streams() -> None:
             os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free: this one
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(number, mode, encoding="utf-8"))
+
+
+@contextmanager
+def stdout_for_results() -> Iterator[None]:
+    """Keep this process's stdout for results: whatever else writes to its descriptor writes to stderr.
+
+    So does a library that prints by itself, or a program that is started.
+    """
+    from ragloom.plugin.output import own_stdout
+
+    shown = sys.stdout
+    try:
+        sys.stdout.flush()
+        kept = os.dup(1)
+        os.dup2(2, 1)
+    except (OSError, ValueError):  # none is left, or stdout is no file
+        with own_stdout():
+            yield
+        return
+    sys.stdout = TextIOWrapper(
+        os.fdopen(kept, "wb"),
+        encoding=shown.encoding,
+        errors=shown.errors,
+        line_buffering=getattr(shown, "line_buffering", False),
+        write_through=getattr(shown, "write_through", False),
+    )
+    try:
+        with own_stdout():
+            yield
+    finally:
+        with suppress(OSError, ValueError):
+            sys.stdout.flush()
+        with suppress(OSError):
+            os.dup2(kept, 1)
+        sys.stdout = shown
+
+
+@contextmanager
+def stdout_given_back() -> Iterator[None]:
+    """Give stdout to a server that keeps it for its protocol itself."""
+    mine = sys.stdout
+    if sys.__stdout__ is None or mine is sys.__stdout__ or mine.fileno() == 1:
+        yield
+        return
+    mine.flush()
+    diverted = os.dup(1)
+    os.dup2(mine.fileno(), 1)
+    sys.stdout = sys.__stdout__
+    try:
+        yield
+    finally:
+        sys.stdout.flush()
+        os.dup2(diverted, 1)
+        os.close(diverted)
+        sys.stdout = mine
 
 
 def _code(returned: object) -> int:

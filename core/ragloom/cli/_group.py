@@ -26,8 +26,11 @@ def load(target: str, kind: str) -> object:
     """
     from pkgutil import resolve_name
 
+    from ragloom.plugin.output import stdout_kept
+
     try:
-        return resolve_name(target)
+        with stdout_kept():
+            return resolve_name(target)
     except (ImportError, AttributeError, ValueError) as error:
         raise PluginError(f"cannot load the {kind} {target!r}: {error}") from error
 

@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.metadata import entry_points
+from itertools import chain
 from typing import cast
 
 import pluggy
@@ -21,6 +22,7 @@ from ragloom.config.spelling import did_you_mean, unknown
 from ragloom.errors import ConfigError, MissingDependencyError, PluginError, RagloomError
 from ragloom.hookspecs import PROJECT, CommandSpec, EvaluationSpec, Provider
 from ragloom.plugin.info import Plugin, PluginInfo, reason, told
+from ragloom.plugin.output import stdout_kept
 from ragloom.plugin.registry import (
     OWN_SETTINGS,
     PROTOCOLS,
@@ -268,11 +270,8 @@ class PluginHost:
         return list(self._pm.subset_hook_caller(hook, remove_plugins=others)(**arguments))
 
     def _all_named(self, kind: str) -> Mapping[str, object]:
-        every = {
-            name: one
-            for plugin in self._plugins
-            for name, one in plugin.named.get(kind, {}).items()
-        }
+        offered = (plugin.named.get(kind, {}).items() for plugin in self._plugins)
+        every = dict(chain.from_iterable(offered))
         return {name: every[name] for name in sorted(every)}
 
     def _refuse_namesake(self, plugin: Plugin) -> None:
@@ -285,7 +284,8 @@ class PluginHost:
         try:
             self._refuse_namesake(plugin)
             if load is not None:
-                plugin.module = load()
+                with stdout_kept():
+                    plugin.module = load()
             self._register(plugin)
             for kind, wanted in _NAMED.items():
                 self._take_named(plugin, kind, wanted)
@@ -362,13 +362,13 @@ class PluginHost:
         for module in missing_modules(provider):
             raise MissingDependencyError(module, provider.extra or module, f"the {part.label}")
         try:
-            made = provider.create(arguments)
+            with stdout_kept():
+                made = provider.create(arguments)
         except RagloomError:
             raise
         except Exception as error:
-            raise PluginError(
-                f"{part.owner} could not make the {part.label}: {reason(error)}"
-            ) from error
+            why = f"{part.owner} could not make the {part.label}: {reason(error)}"
+            raise PluginError(why) from error
         if absent := lacking(part, made):
             raise PluginError(
                 f"the {part.label} of {part.owner} lacks {absent}; "

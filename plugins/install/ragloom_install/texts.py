@@ -1,5 +1,7 @@
 """What is written for a coding agent to read."""
 
+# ruff: noqa: E501 - Markdown, whose lines are as long as an agent reads them
+
 from __future__ import annotations
 
 SECTION = """\

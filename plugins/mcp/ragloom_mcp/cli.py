@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ragloom import IndexReport, MissingDependencyError, RagloomError, Space, watch_spaces
-from ragloom.cli import Command, Session, failures
+from ragloom.cli import Command, Session, failures, stdout_given_back
 from ragloom.config import counted
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def serve(
         _watched(session, partial(_chosen, session, agent, space)) if watch else nullcontext()
     )
     if not http:
-        with watching:
+        with watching, stdout_given_back():
             serve_stdio(shelf, more, templates)
         return
     with listen(port) as listener, watching:
