@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from importlib.util import find_spec
+from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING
 
@@ -14,12 +16,11 @@ import click
 from ragloom import IndexReport, MissingDependencyError, RagloomError, Space, watch_spaces
 from ragloom.cli import Command, Session, failures
 from ragloom.config import counted
+from ragloom_mcp.access import LOOPBACK, listen
+from ragloom_mcp.listening import access_of, access_options, announce, run
 
 if TYPE_CHECKING:
     from ragloom_mcp.shelf import Shelf
-
-_PORT = 8765
-
 
 _STEP = 5.0  # seconds of embedding between two looks at the files
 
@@ -33,19 +34,13 @@ Examples:
   ragloom mcp --space docs
   ragloom mcp --agent awscli --index
   ragloom mcp --http --no-watch     answer from the last index
+  ragloom mcp --http --host 0.0.0.0 --token-file token --allow-host docs.example.org
   claude mcp add docs -- ragloom mcp --space docs""",
 )
 @click.option("--agent", metavar="ID", help="Serve the documents of this agent, and nothing else.")
 @click.option("-s", "--space", metavar="NAME", help="Serve this space, and nothing else.")
-@click.option("--http", is_flag=True, help="Serve streamable HTTP on 127.0.0.1 instead of stdio.")
-@click.option(
-    "--port",
-    metavar="N",
-    type=click.IntRange(0, 65535),
-    default=_PORT,
-    show_default=True,
-    help="The port for --http; 0 is any that is free.",
-)
+@click.option("--http", is_flag=True, help="Serve streamable HTTP instead of stdio.")
+@access_options("RAGLOOM_MCP_TOKEN")
 @click.option("--index", is_flag=True, help="Bring what is served up to date first.")
 @click.option(
     "--watch/--no-watch",
@@ -59,11 +54,15 @@ def serve(
     agent: str | None,
     space: str | None,
     http: bool,
+    host: str,
     port: int,
+    token_file: Path | None,
+    allow_host: Sequence[str],
+    allow_origin: Sequence[str],
     index: bool,
     watch: bool,
 ) -> None:
-    """Serve the indexes to MCP clients, over stdio until the client closes it, or over HTTP.
+    """Serve the indexes to MCP clients, over stdio until the client closes it, or over HTTP until it is told to stop.
 
     The tools are rag_search, list_spaces and read_source. Without --agent or --space, every space of the
     workspace is served, and the tools lesson_query, lesson_capture and lesson_outcome are offered where
@@ -75,6 +74,13 @@ def serve(
         raise MissingDependencyError("mcp", "ragloom[mcp]", "the command 'ragloom mcp'")
     if agent is not None and space is not None:
         raise click.UsageError("give --agent or --space, not both", click.get_current_context())
+    if not http and (token_file or allow_host or allow_origin or host != LOOPBACK):
+        raise click.UsageError(
+            "--host, --token-file, --allow-host and --allow-origin are for --http",
+            click.get_current_context(),
+        )
+    token = os.environ.get("RAGLOOM_MCP_TOKEN", "") if http else ""
+    access = access_of(host, token_file, allow_host, allow_origin, token)
     shelf = _chosen(session, agent, space)
     if index:
         names = shelf.names()
@@ -88,7 +94,7 @@ def serve(
                 continue
             _note(session, name, report)
     from ragloom_mcp.lesson_tools import lesson_tools
-    from ragloom_mcp.server import LOOPBACK, listen, serve_http, serve_stdio
+    from ragloom_mcp.server import http_app, serve_stdio
     from ragloom_mcp.template_tools import served_templates, template_tools
 
     more = lesson_tools(session.workspace()) if agent is None and space is None else {}
@@ -103,9 +109,9 @@ def serve(
         with watching:
             serve_stdio(shelf, more, templates)
         return
-    with listen(port) as listener, watching:
-        session.note(f"serving http://{LOOPBACK}:{listener.getsockname()[1]}/mcp")
-        serve_http(shelf, listener, more, templates)
+    with listen(port, access.host) as listener, watching:
+        announce(session, listener, access, "/mcp")
+        run(http_app(shelf, more, templates), listener, access)
 
 
 def _note(session: Session, name: str, report: IndexReport) -> None:

@@ -19,7 +19,8 @@ import anyio
 from mcp import Client, MCPError, StdioServerParameters
 
 from ragloom import SpaceGroup
-from ragloom_mcp.server import listen, make_server
+from ragloom_mcp.access import listen
+from ragloom_mcp.server import make_server
 from ragloom_mcp.shelf import space_shelf, workspace_shelf
 from ragloom_mcp.tools import TOOLS
 
