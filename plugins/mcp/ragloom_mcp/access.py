@@ -36,7 +36,7 @@ class Access:
     Attributes:
         host: The address to listen on.
         token: What a request has to bear; empty for none, on loopback only.
-        hosts: Names by which requests may address the server, beside loopback's and ``host``; ``*`` for any.
+        hosts: Names that requests may address the server by, beside loopback's and ``host``; ``*`` for any.
         origins: Origins of web pages that may ask, beside those on this machine; ``*`` for any.
 
     Raises:
@@ -61,7 +61,9 @@ class Access:
                 "openssl rand -hex 32 makes one"
             )
         if not self.token.isascii() or any(c.isspace() for c in self.token):
-            raise ConfigError("the token holds blanks or letters beyond ASCII, which no header carries")
+            raise ConfigError(
+                "the token holds blanks or letters beyond ASCII, which no header carries"
+            )
         for origin in self.origins:
             if origin != _ANY and (not urlsplit(origin).scheme or urlsplit(origin).path):
                 raise ConfigError(f"{origin!r} is no origin: write https://docs.example.org, or *")
@@ -76,9 +78,15 @@ class Access:
             path: What is asked for.
         """
         if not self._knows(_hostname(f"//{host}")):
-            return 421, f"host {_short(host)} is not served here: start with --allow-host to allow it"
+            return (
+                421,
+                f"host {_short(host)} is not served here: start with --allow-host to allow it",
+            )
         if origin and not self._trusts(origin):
-            return 403, f"origin {_short(origin)} may not ask: start with --allow-origin to allow it"
+            return (
+                403,
+                f"origin {_short(origin)} may not ask: start with --allow-origin to allow it",
+            )
         if self.token and path not in _PUBLIC and not self._admits(authorization):
             return 401, "the header 'Authorization: Bearer TOKEN' is missing, or its token is wrong"
         return 0, ""
@@ -116,10 +124,14 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        headers = {
+            name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
+        }
         origin = headers.get("origin", "")
         preflight = scope["method"] == "OPTIONS" and "access-control-request-method" in headers
-        authorization = f"Bearer {self._access.token}" if preflight else headers.get("authorization", "")
+        authorization = (
+            f"Bearer {self._access.token}" if preflight else headers.get("authorization", "")
+        )
         status, reason = self._access.refusal(
             headers.get("host", ""), origin, authorization, scope["path"]
         )

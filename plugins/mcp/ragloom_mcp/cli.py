@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from importlib.util import find_spec
-from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING
 
@@ -16,8 +14,8 @@ import click
 from ragloom import IndexReport, MissingDependencyError, RagloomError, Space, watch_spaces
 from ragloom.cli import Command, Session, failures
 from ragloom.config import counted
-from ragloom_mcp.access import LOOPBACK, listen
-from ragloom_mcp.listening import access_of, access_options, announce, run
+from ragloom_mcp.access import listen
+from ragloom_mcp.listening import Asked, access_options, announce, run
 
 if TYPE_CHECKING:
     from ragloom_mcp.shelf import Shelf
@@ -54,15 +52,11 @@ def serve(
     agent: str | None,
     space: str | None,
     http: bool,
-    host: str,
-    port: int,
-    token_file: Path | None,
-    allow_host: Sequence[str],
-    allow_origin: Sequence[str],
+    asked: Asked,
     index: bool,
     watch: bool,
 ) -> None:
-    """Serve the indexes to MCP clients, over stdio until the client closes it, or over HTTP until it is told to stop.
+    """Serve the indexes to MCP clients, over stdio until the client closes it, or over HTTP.
 
     The tools are rag_search, list_spaces and read_source. Without --agent or --space, every space of the
     workspace is served, and the tools lesson_query, lesson_capture and lesson_outcome are offered where
@@ -74,14 +68,13 @@ def serve(
         raise MissingDependencyError("mcp", "ragloom[mcp]", "the command 'ragloom mcp'")
     if agent is not None and space is not None:
         raise click.UsageError("give --agent or --space, not both", click.get_current_context())
-    if not http and (token_file or allow_host or allow_origin or host != LOOPBACK):
+    if asked.any and not http:
         raise click.UsageError(
             "--host, --token-file, --allow-host and --allow-origin are for --http",
             click.get_current_context(),
         )
-    token = os.environ.get("RAGLOOM_MCP_TOKEN", "") if http else ""
-    access = access_of(host, token_file, allow_host, allow_origin, token)
-    shelf = _chosen(session, agent, space)
+    access = asked.access() if http else None
+    shelf = _chosen(session, agent, space, indexing=watch)
     if index:
         names = shelf.names()
         for name in names:
@@ -102,14 +95,13 @@ def serve(
     more = {**more, **template_tools(templates)}
 
     # Its own spaces: a model is used from one thread at a time.
-    watching = (
-        _watched(session, partial(_chosen, session, agent, space)) if watch else nullcontext()
-    )
-    if not http:
+    choose = partial(_chosen, session, agent, space, indexing=watch)
+    watching = _watched(session, shelf, choose) if watch else nullcontext()
+    if access is None:
         with watching:
             serve_stdio(shelf, more, templates)
         return
-    with listen(port, access.host) as listener, watching:
+    with listen(asked.port, asked.host) as listener, watching:
         announce(session, listener, access, "/mcp")
         run(http_app(shelf, more, templates), listener, access)
 
@@ -119,13 +111,23 @@ def _note(session: Session, name: str, report: IndexReport) -> None:
 
 
 @contextmanager
-def _watched(session: Session, choose: Callable[[], Shelf]) -> Iterator[None]:
-    """Index what is on the shelf, in a thread, as its files change."""
+def _watched(session: Session, shelf: Shelf, choose: Callable[[], Shelf]) -> Iterator[None]:
+    """Index what is on the shelf, in a thread, as its files change.
+
+    What another machine indexes (``check_files: false``) is left alone.
+    """
     over = Event()
+    shelf.indexing = True
+    for name in shelf.names():
+        if not shelf.space(name).generation:
+            session.note(
+                f"{name}: nothing is indexed yet; it answers by words as soon as files are read"
+            )
 
     def spaces() -> list[Space]:
-        shelf = choose()
-        return [shelf.space(name) for name in shelf.names()]
+        own = choose()
+        found = [own.space(name) for name in own.names()]
+        return [one for one in found if one.settings.check_files]
 
     def run() -> None:
         for name, found in watch_spaces(
@@ -133,7 +135,9 @@ def _watched(session: Session, choose: Callable[[], Shelf]) -> Iterator[None]:
         ):
             if isinstance(found, Exception):
                 session.warn(f"{name}: not up to date: {found}")
+                shelf.failed[name] = str(found)
                 continue
+            shelf.failed.pop(name, None)
             failures(session, found)
             _note(session, name, found)
 
@@ -144,10 +148,12 @@ def _watched(session: Session, choose: Callable[[], Shelf]) -> Iterator[None]:
         over.set()
 
 
-def _chosen(session: Session, agent: str | None, space: str | None) -> Shelf:
+def _chosen(session: Session, agent: str | None, space: str | None, *, indexing: bool) -> Shelf:
     from ragloom_mcp.shelf import agent_shelf, space_shelf, workspace_shelf
 
     workspace = session.workspace()
     if agent is not None:
         return agent_shelf(workspace, agent)
-    return workspace_shelf(workspace) if space is None else space_shelf(workspace, space)
+    if space is not None:
+        return space_shelf(workspace, space)
+    return workspace_shelf(workspace, indexing=indexing)

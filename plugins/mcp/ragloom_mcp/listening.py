@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import click
 
 from ragloom.cli import Session
 from ragloom_mcp.access import LOOPBACK, Access, App, Guard, address_of, read_token
 
-F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
 
 PORT = 8765
 
@@ -22,71 +25,112 @@ _GRACE = 10  # seconds that requests under way have when the server is told to s
 _BACKLOG = 2048
 
 
-def access_options(variable: str) -> Callable[[F], F]:
-    """``--host``, ``--port``, ``--token-file``, ``--allow-host`` and ``--allow-origin`` of a command.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What the options of :func:`access_options` say.
+
+    Attributes:
+        host: The address to listen on.
+        port: 0 for any that is free.
+        token_file: Holds the token.
+        hosts: Allowed names.
+        origins: Allowed origins.
+        variable: Of the environment; holds the token where no file is named.
+    """
+
+    host: str
+    port: int
+    token_file: Path | None
+    hosts: Sequence[str]
+    origins: Sequence[str]
+    variable: str
+
+    @property
+    def any(self) -> bool:
+        """Whether one of the options was given, beside the port."""
+        return bool(self.token_file or self.hosts or self.origins or self.host != LOOPBACK)
+
+    def access(self) -> Access:
+        """Who may ask.
+
+        Raises:
+            ConfigError: The file cannot be read, or what is asked for is not safe.
+        """
+        file = self.token_file
+        token = read_token(file) if file else os.environ.get(self.variable, "").strip()
+        return Access(host=self.host, token=token, hosts=self.hosts, origins=self.origins)
+
+
+def access_options(variable: str) -> Callable[[Callable[..., T]], Callable[..., T]]:
+    """Options of a command that serves, which it gets as ``asked``, an :class:`Asked`.
 
     Args:
         variable: Holds the token where no file is named.
     """
+    options = (
+        click.option(
+            "--host",
+            metavar="ADDRESS",
+            default=LOOPBACK,
+            show_default=True,
+            help="The address to listen on; 0.0.0.0 is all of this machine, and needs a token.",
+        ),
+        click.option(
+            "--port",
+            metavar="N",
+            type=click.IntRange(0, 65535),
+            default=PORT,
+            show_default=True,
+            help="The port; 0 is any that is free.",
+        ),
+        click.option(
+            "--token-file",
+            metavar="FILE",
+            type=click.Path(path_type=Path),
+            help=f"Ask for the bearer token in this file, or else in the variable {variable}.",
+        ),
+        click.option(
+            "--allow-host",
+            "hosts",
+            metavar="NAME",
+            multiple=True,
+            help="Answer requests to this name, beside localhost; * for any.",
+        ),
+        click.option(
+            "--allow-origin",
+            "origins",
+            metavar="URL",
+            multiple=True,
+            help="Answer web pages of this origin, beside those of localhost; * for any.",
+        ),
+    )
 
-    def decorated(command: F) -> F:
-        for option in reversed(
-            (
-                click.option(
-                    "--host",
-                    metavar="ADDRESS",
-                    default=LOOPBACK,
-                    show_default=True,
-                    help="The address to listen on; 0.0.0.0 is all of this machine, and needs a token.",
-                ),
-                click.option(
-                    "--port",
-                    metavar="N",
-                    type=click.IntRange(0, 65535),
-                    default=PORT,
-                    show_default=True,
-                    help="The port; 0 is any that is free.",
-                ),
-                click.option(
-                    "--token-file",
-                    metavar="FILE",
-                    type=click.Path(path_type=Path),
-                    help=f"Ask for the bearer token in this file, or else in the variable {variable}.",
-                ),
-                click.option(
-                    "--allow-host",
-                    metavar="NAME",
-                    multiple=True,
-                    help="Answer requests to this name, beside localhost; * for any.",
-                ),
-                click.option(
-                    "--allow-origin",
-                    metavar="URL",
-                    multiple=True,
-                    help="Answer web pages of this origin, beside those of localhost; * for any.",
-                ),
+    def decorated(command: Callable[..., T]) -> Callable[..., T]:
+        @wraps(command)
+        def with_access(
+            *arguments: object,
+            host: str,
+            port: int,
+            token_file: Path | None,
+            hosts: Sequence[str],
+            origins: Sequence[str],
+            **given: object,
+        ) -> T:
+            asked = Asked(
+                host=host,
+                port=port,
+                token_file=token_file,
+                hosts=hosts,
+                origins=origins,
+                variable=variable,
             )
-        ):
-            command = option(command)
-        return command
+            return command(*arguments, asked=asked, **given)
+
+        for option in reversed(options):
+            with_access = option(with_access)
+        return with_access
 
     return decorated
-
-
-def access_of(
-    host: str,
-    token_file: Path | None,
-    allow_host: Sequence[str],
-    allow_origin: Sequence[str],
-    environment_token: str,
-) -> Access:
-    """Who may ask, from the options of :func:`access_options`.
-
-    Raises:
-        ConfigError: The file cannot be read, or what is asked for is not safe.
-    """
-    token = read_token(token_file) if token_file else environment_token.strip()
-    return Access(host=host, token=token, hosts=allow_host, origins=allow_origin)
 
 
 def announce(session: Session, listener: socket.socket, access: Access, path: str = "") -> None:

@@ -20,6 +20,7 @@ from pydantic import ValidationError
 
 import ragloom
 from ragloom import Json, RagloomError
+from ragloom_mcp.resources import serve_resources
 from ragloom_mcp.shelf import Shelf
 from ragloom_mcp.template_tools import ServedTemplates, serve_prompts
 from ragloom_mcp.tools import TOOLS, Answer, Tool, call
@@ -50,13 +51,15 @@ def make_server(
 ) -> Server[dict[str, object]]:
     """A server of the spaces on the shelf; ``timeout`` seconds after its start a call is given up.
 
-    ``more`` are further tools than those of the shelf; ``templates`` are served as prompts; ``turn`` is that
-    of other parts of the process that search the same spaces.
+    ``more`` are further tools than those of the shelf; ``templates`` are served as prompts; ``turn``
+    is that of other parts of the process that search the same spaces.
     """
     turn = turn or Turn(timeout)
     tools = {**TOOLS, **more}
 
     def answer(name: str, arguments: Mapping[str, Json]) -> Answer:
+        if name in TOOLS:
+            shelf.await_first_index()
         with turn if name == "rag_search" else nullcontext():
             return call(shelf, name, arguments, more)
 
@@ -105,6 +108,7 @@ def make_server(
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
+    serve_resources(server, shelf)
     if templates is not None:
         serve_prompts(server, templates)
     return server
@@ -149,7 +153,7 @@ def http_app(
     turn: Turn | None = None,
     routes: Sequence[BaseRoute] = (),
 ) -> Starlette:
-    """Streamable HTTP at ``/mcp``, beside ``/health``, for :func:`ragloom_mcp.listening.run`, which guards it.
+    """Streamable HTTP at ``/mcp``, and ``/health``; :func:`ragloom_mcp.listening.run` guards them.
 
     It keeps no sessions: nothing is asked of clients, and a server that is restarted, or another one behind
     the same address, answers the next request as well.
@@ -212,6 +216,7 @@ def _described(tool: Tool) -> protocol.Tool:
         name=tool.name,
         description=tool.description,
         input_schema=dict(tool.schema),
+        output_schema=dict(tool.gives) or None,
         annotations=protocol.ToolAnnotations(
             read_only_hint=tool.reads_only,
             destructive_hint=False,

@@ -27,6 +27,7 @@ class Turn:
         self._since = 0.0
 
     def __enter__(self) -> None:
+        """Wait; a RagloomError where the search that runs takes longer than it may."""
         while not self._running.acquire(timeout=max(self._left(), _LEAST)):
             if self._left() <= 0:
                 raise RagloomError("an earlier search has not ended yet: try again later")
@@ -37,4 +38,5 @@ class Turn:
         return self._since + self.timeout - monotonic()
 
     def __exit__(self, *_raised: object) -> None:
+        """Let the next one search."""
         self._running.release()

@@ -52,12 +52,15 @@ def test_the_tools_say_what_they_take_and_change_nothing(workspace):
         assert [tool.name for tool in tools] == ["rag_search", "list_spaces", "read_source"]
         search, listing, reading = tools
         assert search.input_schema["required"] == ["query"]
-        assert set(search.input_schema["properties"]) == {"query", "top_k", "space"}
+        assert set(search.input_schema["properties"]) == {
+            *("query", "top_k", "space", "path", "where", "mode"),
+        }
         assert listing.input_schema["properties"] == {}
         assert reading.input_schema["required"] == ["path"]
         for tool in tools:
             assert tool.annotations.read_only_hint is True
             assert tool.input_schema == TOOLS[tool.name].schema
+            assert tool.output_schema == TOOLS[tool.name].gives
 
     talk(make_server(workspace_shelf(workspace)), conversation)
 
