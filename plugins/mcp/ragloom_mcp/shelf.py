@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from threading import Lock
 from time import monotonic, sleep
@@ -69,17 +69,22 @@ class Shelf:
             sleep(_LOOK)
 
     def spaces(self, name: str = "") -> list[Space]:
-        """The space of that name, or without one all of them; a ConfigError where there is none."""
+        """The space of that name, or without one all of them; raises as :meth:`space`."""
         names = [name] if name else self.names()
         if not names:
-            raise ConfigError(_NOTHING)
+            raise NotIndexedError(_NOTHING)
         return [self.space(one) for one in names]
 
     def space(self, name: str) -> Space:
-        """A space by its name, the same object each time; a ConfigError where there is none."""
+        """A space by its name, the same object each time.
+
+        Raises:
+            ConfigError: There is none of that name.
+            NotIndexedError: There is none at all.
+        """
         names = self.names()
         if not names:
-            raise ConfigError(f"{name}: {_NOTHING}")
+            raise NotIndexedError(f"{name}: {_NOTHING}")
         if name not in names:
             raise ConfigError(unknown("space", name, names))
         with self._opening:
@@ -102,6 +107,14 @@ def workspace_shelf(workspace: Workspace, *, indexing: bool = False) -> Shelf:
         return lessons[name] if name in lessons else workspace.space(name)
 
     return Shelf(lambda: {*(workspace.spaces() or default), *lessons}, opened)
+
+
+def chosen_shelf(workspace: Workspace, names: Sequence[str]) -> Shelf:
+    """These spaces of a workspace, or without names every one; raises as :func:`space_shelf`."""
+    if not names:
+        return workspace_shelf(workspace)
+    opened = {name: space_shelf(workspace, name).space(name) for name in dict.fromkeys(names)}
+    return Shelf(lambda: opened, lambda name: opened[name])
 
 
 def space_shelf(workspace: Workspace, name: str) -> Shelf:

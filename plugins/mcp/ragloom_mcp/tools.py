@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from types import MappingProxyType
 from typing import cast
 
-from ragloom import Condition, ConfigError, Json, Mode, Query, SearchResult, SpaceGroup
+from ragloom import (
+    Condition,
+    ConfigError,
+    Json,
+    Mode,
+    NotIndexedError,
+    Query,
+    SearchResult,
+    SpaceGroup,
+)
 from ragloom.config import counted
 from ragloom.context import as_context, closest_json, hit_json, why_empty
 from ragloom.context import field as in_quotes
@@ -78,17 +88,24 @@ def call(
         ConfigError: An argument is missing, unknown, of the wrong type or out of range.
         RagloomError: The index or the file does not answer.
     """
-    from jsonschema import Draft202012Validator
-    from jsonschema.exceptions import best_match
-
     tool = TOOLS.get(name) or more[name]
-    wrong = best_match(Draft202012Validator(tool.schema).iter_errors(arguments))
-    if wrong is not None:
-        place = "".join(f"{key}: " for key in wrong.path)
-        raise ConfigError(f"{name}: {place}{_short(wrong.message)}")
+    if wrong := wrong_argument(arguments, tool.schema):
+        raise ConfigError(f"{name}: {wrong}")
     # JSON Schema takes 1.0 for an integer; every number of these tools is one.
     whole = {key: int(arg) if isinstance(arg, float) else arg for key, arg in arguments.items()}
     return tool.run(shelf, whole)
+
+
+def wrong_argument(arguments: Mapping[str, Json], schema: Mapping[str, Json]) -> str:
+    """What a schema finds wrong, and where; empty where it is nothing."""
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import best_match
+
+    wrong = best_match(Draft202012Validator(schema).iter_errors(arguments))
+    if wrong is None:
+        return ""
+    place = "".join(f"{key}: " for key in wrong.absolute_path)
+    return f"{place}{_short(wrong.message)}"
 
 
 def _short(message: str) -> str:
@@ -113,6 +130,7 @@ def search_query(shelf: Shelf, arguments: Mapping[str, Json]) -> tuple[SpaceGrou
     query = Query(
         cast("str", arguments["query"]),
         top_k=cast("int | None", arguments.get("top_k")),
+        min_relevance=cast("float | None", arguments.get("min_relevance")),
         mode=cast("Mode | None", arguments.get("mode")),
         where=where,
     )
@@ -130,7 +148,12 @@ def _rag_search(shelf: Shelf, arguments: Mapping[str, Json]) -> Answer:
     # The same text as the agents' own rag_search: its formatter is found by name, as any other.
     formatter = group.spaces[0].host.formatter("results")
     text = formatter.render(as_context(result, group.citations(result)))
-    structured: dict[str, Json] = {
+    return Answer(text=text, structured=search_json(group, result), note=_said_of(result))
+
+
+def search_json(group: SpaceGroup, result: SearchResult) -> dict[str, Json]:
+    """A result for programs, as the schema :data:`ragloom_mcp.schemas.SEARCH_GIVES` says."""
+    return {
         "searched_for": result.searched_for,
         "pending": result.pending,
         "space": result.space,
@@ -142,7 +165,6 @@ def _rag_search(shelf: Shelf, arguments: Mapping[str, Json]) -> Answer:
             {"space": group.holder(hit).name, **hit_json(hit, *_OF_A_HIT)} for hit in result.hits
         ],
     }
-    return Answer(text=text, structured=structured, note=_said_of(result))
 
 
 def _said_of(result: SearchResult) -> str:
@@ -160,18 +182,22 @@ def _list_spaces(shelf: Shelf, _arguments: Mapping[str, Json]) -> Answer:
     rows: list[dict[str, Json]] = []
     lines: list[str] = []
     for name in shelf.names():
-        status = shelf.space(name).status()
+        space = shelf.space(name)
+        snapshot = None
+        with suppress(NotIndexedError):
+            snapshot = space.snapshot()
+        files, chunks = (0, 0) if snapshot is None else (len(snapshot.files), len(snapshot))
         rows.append(
             {
                 "name": name,
-                "files": status.files,
-                "chunks": status.chunks,
-                "generation": status.generation,
-                "sources": list(status.settings.sources),
+                "files": files,
+                "chunks": chunks,
+                "generation": 0 if snapshot is None else snapshot.meta.generation,
+                "sources": list(space.settings.sources),
             }
         )
-        held = f"{counted(status.files, 'file')}, {counted(status.chunks, 'chunk')}"
-        lines.append(f"{name}: {held if status.generation else shelf.unindexed(name)}")
+        held = f"{counted(files, 'file')}, {counted(chunks, 'chunk')}"
+        lines.append(f"{name}: {held if snapshot is not None else shelf.unindexed(name)}")
     text = "\n".join(lines) or "There are no spaces: nothing is indexed yet."
     return Answer(text=text, structured={"spaces": cast("Json", rows)})
 
