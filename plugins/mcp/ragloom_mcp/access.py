@@ -75,7 +75,7 @@ class Access:
             host: The header ``Host``.
             origin: The header ``Origin``; empty where there is none.
             authorization: The header ``Authorization``.
-            path: What is asked for.
+            path: The requested path.
         """
         if not self._knows(_hostname(f"//{host}")):
             return (

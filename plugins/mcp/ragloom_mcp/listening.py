@@ -54,7 +54,7 @@ class Asked:
         """Who may ask.
 
         Raises:
-            ConfigError: The file cannot be read, or what is asked for is not safe.
+            ConfigError: The file cannot be read, or the options are not safe.
         """
         file = self.token_file
         token = read_token(file) if file else os.environ.get(self.variable, "").strip()

@@ -18,7 +18,7 @@ pytest.importorskip("mcp")
 from ragloom import ConfigError
 from ragloom_mcp.access import Access, listen, read_token
 
-TOKEN = "0123456789abcdef0123456789abcdef"
+TOKEN = "0123456789abcdef0123456789abcdef"  # noqa: S105
 EVERYWHERE = "0.0.0.0"  # noqa: S104
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
