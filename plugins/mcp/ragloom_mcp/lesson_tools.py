@@ -27,6 +27,7 @@ def lesson_tools(workspace: Workspace) -> Mapping[str, Tool]:
             name=tool.name,
             description=tool.description,
             schema=tool.schema,
+            gives=tool.gives,
             run=without_shelf(tool.run),
             reads_only=tool.reads_only,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
@@ -139,7 +140,14 @@ def search_query(shelf: Shelf, arguments: Mapping[str, Json]) -> tuple[SpaceGrou
 
 def _several(arguments: Mapping[str, Json], name: str) -> list[str]:
     given = cast("str | list[str]", arguments.get(name, []))
-    return [given] if isinstance(given, str) else given
+    if not isinstance(given, str):
+        return given
+    if given.startswith("["):  # clients write a list as text where the schema admits both
+        with suppress(ValueError):
+            read = json.loads(given)
+            if isinstance(read, list) and all(isinstance(one, str) for one in read):
+                return read
+    return [given]
 
 
 def _rag_search(shelf: Shelf, arguments: Mapping[str, Json]) -> Answer:

@@ -60,6 +60,7 @@ def test_what_every_tool_gives_is_what_it_promises(served):
         ({"path": "./docs/"}, {"docs/s3.md", "docs/ec2.md"}),
         ({"path": "docs/s3.md"}, {"docs/s3.md"}),
         ({"path": ["ops", "docs/s3.md"]}, {"docs/s3.md", "ops/restart.md"}),
+        ({"path": '["ops", "docs/s3.md"]'}, {"docs/s3.md", "ops/restart.md"}),
         ({"path": "."}, {"docs/s3.md", "docs/ec2.md", "ops/restart.md"}),
         ({"where": "status=draft"}, {"docs/draft.md"}),
         ({"where": ["status=draft", "path under docs"]}, {"docs/draft.md"}),
