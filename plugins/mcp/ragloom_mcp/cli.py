@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ragloom import IndexReport, MissingDependencyError, RagloomError, Space, watch_spaces
+from ragloom import IndexReport, MissingDependencyError, RagloomError
 from ragloom.cli import Command, Session, failures
 from ragloom.config import counted
 from ragloom_mcp.access import listen
-from ragloom_mcp.listening import Asked, access_options, announce, run
+from ragloom_mcp.listening import Asked, access_options, announce, import_quickly, run
 
 if TYPE_CHECKING:
+    from ragloom import Space
     from ragloom_mcp.shelf import Shelf
 
 _STEP = 5.0  # seconds of embedding between two looks at the files
@@ -74,6 +75,7 @@ def serve(
             click.get_current_context(),
         )
     access = asked.access() if http else None
+    import_quickly("ragloom_mcp.server")
     shelf = _chosen(session, agent, space, indexing=watch)
     if index:
         names = shelf.names()
@@ -128,6 +130,8 @@ def _watched(session: Session, shelf: Shelf, choose: Callable[[], Shelf]) -> Ite
         own = choose()
         found = [own.space(name) for name in own.names()]
         return [one for one in found if one.settings.check_files]
+
+    from ragloom import Space, watch_spaces
 
     def run() -> None:
         for name, found in watch_spaces(

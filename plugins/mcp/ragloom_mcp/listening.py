@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import socket
@@ -9,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
+from importlib import import_module
 from pathlib import Path
 from typing import TypeVar
 
@@ -155,6 +157,19 @@ def run(app: App, listener: socket.socket, access: Access) -> None:
     )
     with _stopped_quietly():
         uvicorn.Server(config).run(sockets=[listener])
+
+
+def import_quickly(module: str) -> None:
+    """Import what makes thousands of objects that stay, without looking for garbage among them.
+
+    The SDK's types alone take a sixth less processor time.
+    """
+    gc.disable()
+    try:
+        import_module(module)
+    finally:
+        gc.enable()
+        gc.freeze()
 
 
 @contextmanager

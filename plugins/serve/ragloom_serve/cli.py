@@ -9,7 +9,7 @@ import click
 from ragloom import MissingDependencyError
 from ragloom.cli import Command, Session
 from ragloom_mcp.access import listen
-from ragloom_mcp.listening import Asked, access_options, announce, run
+from ragloom_mcp.listening import Asked, access_options, announce, import_quickly, run
 
 
 @click.command(
@@ -44,6 +44,7 @@ def serve(session: Session, *, names: tuple[str, ...], asked: Asked) -> None:
     if find_spec("mcp") is None:
         raise MissingDependencyError("mcp", "ragloom[serve]", "the command 'ragloom serve'")
     access = asked.access()
+    import_quickly("ragloom_serve.app")
     from ragloom_mcp.shelf import chosen_shelf
 
     shelf = chosen_shelf(session.workspace(), names)
