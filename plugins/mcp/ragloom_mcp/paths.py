@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -59,18 +59,23 @@ def held_paths(spaces: Sequence[Space], named: Iterable[str]) -> list[str]:
     """
     found: list[str] = []
     for path in named:
-        uris = {_relative(space, path) for space in spaces}
-        files = {uri for space in spaces for uri in _files(space)}
-        folders = {str(parent) for uri in files for parent in _parents(uri)}
-        held = sorted(uris & (files | folders))
-        if not held and uris & {"."}:
-            held = sorted(one for one in folders | files if "/" not in one)  # all of them
+        held = {uri for space in spaces for uri in _held(space, _relative(space, path))}
         if not held:
+            known = {uri for space in spaces for uri in _files(space)}
+            known |= {parent for uri in known for parent in _parents(uri)}
             raise SourceError(
-                f"no indexed file is {path!r} or lies below it{_nearest(path, files | folders)}"
+                f"no indexed file is {path!r} or lies below it{_nearest(path, known)}"
             )
-        found += held
+        found += sorted(held)
     return found
+
+
+def _held(space: Space, uri: str) -> Iterable[str]:
+    """A file or folder of an index; of the whole workspace, what stands at its top."""
+    files = _files(space)
+    if uri == ".":
+        return {one.partition("/")[0] for one in files}
+    return [uri] if uri in files or any(one.startswith(f"{uri}/") for one in files) else []
 
 
 def _readings(named: str) -> list[tuple[str, int, int | None]]:
@@ -91,7 +96,7 @@ def _relative(space: Space, path: str) -> str:
     return posixpath.normpath(path) if path else path
 
 
-def _files(space: Space) -> Iterable[str]:
+def _files(space: Space) -> Collection[str]:
     with suppress(RagloomError):
         return space.snapshot().files
     return ()

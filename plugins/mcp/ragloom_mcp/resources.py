@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
+from heapq import nsmallest
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
@@ -77,16 +78,11 @@ def resource_uri(space: str, path: str) -> str:
 
 def _page(shelf: Shelf, after: str) -> list[protocol.Resource]:
     """One more than a page of what comes after an address."""
-    found: list[protocol.Resource] = []
-    for space, path in _files(shelf):
-        uri = resource_uri(space, path)
-        if uri > after:
-            found.append(
-                protocol.Resource(
-                    uri=uri, name=path, title=f"{path} ({space})", mime_type=_kind(path)
-                )
-            )
-    return sorted(found, key=lambda one: str(one.uri))[: _AT_ONCE + 1]
+    known = ((resource_uri(space, path), space, path) for space, path in _files(shelf))
+    return [
+        protocol.Resource(uri=uri, name=path, title=f"{path} ({space})", mime_type=_kind(path))
+        for uri, space, path in nsmallest(_AT_ONCE + 1, (one for one in known if one[0] > after))
+    ]
 
 
 def _files(shelf: Shelf) -> Iterator[tuple[str, str]]:

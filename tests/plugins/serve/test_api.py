@@ -151,6 +151,19 @@ def test_access_is_the_same_for_every_address(project):
         assert ["docs"] == [one["name"] for one in ask(address, "/spaces", **bearer)[1]["spaces"]]
 
 
+def test_a_request_under_way_is_finished_before_the_end(project):
+    from concurrent.futures import ThreadPoolExecutor
+    from time import sleep
+
+    texts = [f"Text {number}. " + "The gateway is restarted by hand. " * 40 for number in range(64)]
+    with ThreadPoolExecutor() as pool:
+        with running(project) as address:
+            answer = pool.submit(ask, address, "/v1/embeddings", {"input": texts, "model": "docs"})
+            sleep(0.5)  # until it is under way; then the server is told to stop
+        status, found = answer.result(60)
+    assert (200, 64) == (status, len(found["data"]))
+
+
 def test_nothing_indexed_is_said_and_then_served(tmp_path):
     (tmp_path / "a.md").write_text("# Zebras\n\nZebras graze on the plain.\n", "utf-8")
     (tmp_path / "ragloom.yaml").write_text("store: sqlite\n", "utf-8")
