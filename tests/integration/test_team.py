@@ -260,3 +260,35 @@ def test_the_steps_of_the_action_index_and_verify(root, tmp_path):
     program = temp / "ragloom" / "bin" / "ragloom"
     found = json.loads(ragloom(repository, "search", QUESTION, "--json", program=program))
     assert "keys.md" == found["hits"][0]["path"]
+
+
+@pytest.mark.slow
+def test_the_hooks_index_verify_and_refuse(root, tmp_path):
+    """pre-commit installs this repository into an environment of its own and runs the hooks."""
+    if not (root / ".git").exists():
+        pytest.skip("pre-commit clones the repository")
+    repository = project(tmp_path / "repository")
+    (repository / ".gitignore").write_text(".ragloom/\n", "utf-8")
+    git = shutil.which("git")
+    own = ["-c", "user.email=a@example.org", "-c", "user.name=A"]
+    for arguments in (["init", "-q"], ["add", "-A"], [*own, "commit", "-qm", "first"]):
+        subprocess.run([git, *arguments], cwd=repository, check=True)
+
+    def hook(name: str) -> tuple[int, str]:
+        done = subprocess.run(
+            [tool("pre-commit"), "try-repo", str(root), name, "--verbose"],
+            cwd=repository,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=600,
+            env=dict(os.environ) | {"PRE_COMMIT_HOME": str(tmp_path / "home")},
+        )
+        return done.returncode, done.stdout
+
+    assert 0 == hook("ragloom-index")[0]
+    assert 0 == hook("ragloom-verify")[0]
+    (repository / "keys.md").write_text("# Keys\n\nNothing of that.\n", "utf-8")
+    code, said = hook("ragloom-verify")
+    assert 1 == code
+    assert "keys.md" in said

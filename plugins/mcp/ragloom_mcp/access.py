@@ -50,7 +50,7 @@ class Access:
 
     def __post_init__(self) -> None:
         """Check what belongs together."""
-        if not self.token and not _is_loopback(self.host):
+        if not self.token and self.beyond_loopback:
             raise ConfigError(
                 f"{self.host} is reachable from other machines: give a token with --token-file, or "
                 f"listen on {LOOPBACK}"
@@ -68,6 +68,11 @@ class Access:
             if origin != _ANY and (not urlsplit(origin).scheme or urlsplit(origin).path):
                 raise ConfigError(f"{origin!r} is no origin: write https://docs.example.org, or *")
 
+    @property
+    def beyond_loopback(self) -> bool:
+        """Whether other machines reach the server."""
+        return not _is_loopback(self.host)
+
     def refusal(self, host: str, origin: str, authorization: str, path: str) -> tuple[int, str]:
         """A status and a reason; 0 where the request is let through.
 
@@ -77,7 +82,7 @@ class Access:
             authorization: The header ``Authorization``.
             path: The requested path.
         """
-        if not self._knows(_hostname(f"//{host}")):
+        if "@" in host or not self._knows(_hostname(f"//{host}")):
             return (
                 421,
                 f"host {_short(host)} is not served here: start with --allow-host to allow it",

@@ -138,7 +138,7 @@ def access_options(variable: str) -> Callable[[Callable[..., T]], Callable[..., 
 def announce(session: Session, listener: socket.socket, access: Access, path: str = "") -> None:
     """Say on stderr where the server is, and who may ask."""
     session.note(f"serving {address_of(listener)}{path}")
-    if access.host != LOOPBACK and not access.hosts:
+    if access.beyond_loopback and not access.hosts:
         session.note("only requests to localhost are answered: name this machine with --allow-host")
 
 
@@ -151,6 +151,7 @@ def run(app: App, listener: socket.socket, access: Access) -> None:
         log_level="warning",
         access_log=False,
         server_header=False,
+        ws="none",
         backlog=_BACKLOG,
         timeout_graceful_shutdown=_GRACE,
         timeout_keep_alive=30,

@@ -59,7 +59,7 @@ def test_token_host_and_origin_of_a_real_server(workspace, project):
             ({"Authorization": f"Bearer {TOKEN}x"}, 401, "Authorization: Bearer TOKEN"),
             ({"Authorization": f"Basic {TOKEN}"}, 401, "Authorization: Bearer TOKEN"),
             ({**BEARER, "Host": "evil.example"}, 421, "--allow-host"),
-            ({**BEARER, "Host": "evil.example:80@127.0.0.1"}, 200, ""),
+            ({**BEARER, "Host": "evil.example:80@127.0.0.1"}, 421, "--allow-host"),
             ({**BEARER, "Origin": "https://evil.example"}, 403, "--allow-origin"),
             ({**BEARER, "Origin": "null"}, 403, "--allow-origin"),
             ({**BEARER, "Origin": "http://localhost:3000"}, 200, ""),
@@ -146,10 +146,12 @@ def test_this_machine_is_known_by_its_names(host):
     assert (0, "") == Access().refusal(host, "", "", "/mcp")
 
 
-@pytest.mark.parametrize("host", ["", "evil.example", "localhost.evil.example", "[", "127.0.0.2"])
+@pytest.mark.parametrize(
+    "host", ["", "evil.example", "localhost.evil.example", "[", "127.0.0.2", "a@localhost"]
+)
 def test_other_names_are_not(host):
     assert 421 == Access().refusal(host, "", "", "/mcp")[0]
-    assert 0 == Access(hosts=["*"]).refusal(host, "", "", "/mcp")[0]
+    assert (0 if "@" not in host else 421) == Access(hosts=["*"]).refusal(host, "", "", "/mcp")[0]
 
 
 def test_a_token_file_that_cannot_be_used(tmp_path):
