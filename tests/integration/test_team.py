@@ -264,19 +264,30 @@ def test_the_steps_of_the_action_index_and_verify(root, tmp_path):
 
 @pytest.mark.slow
 def test_the_hooks_index_verify_and_refuse(root, tmp_path):
-    """pre-commit installs this repository into an environment of its own and runs the hooks."""
+    """pre-commit installs the last commit of this repository and runs its hooks."""
     if not (root / ".git").exists():
         pytest.skip("pre-commit clones the repository")
     repository = project(tmp_path / "repository")
-    (repository / ".gitignore").write_text(".ragloom/\n", "utf-8")
-    git = shutil.which("git")
     own = ["-c", "user.email=a@example.org", "-c", "user.name=A"]
-    for arguments in (["init", "-q"], ["add", "-A"], [*own, "commit", "-qm", "first"]):
-        subprocess.run([git, *arguments], cwd=repository, check=True)
+
+    def git(*arguments: str, cwd: Path = repository) -> str:
+        done = subprocess.run(
+            [shutil.which("git"), *arguments], cwd=cwd, check=True, capture_output=True, text=True
+        )
+        return done.stdout.strip()
+
+    example = (root / "examples/team/.pre-commit-config.yaml").read_text("utf-8")
+    config = example.replace("https://github.com/OWNER/ragloom", str(root))
+    config = config.replace("v0.1.0", git("rev-parse", "HEAD", cwd=root))
+    (repository / ".pre-commit-config.yaml").write_text(config, "utf-8")
+    (repository / ".gitignore").write_text(".ragloom/\n", "utf-8")
+    git("init", "-q")
+    git("add", "-A")
+    git(*own, "commit", "-qm", "first")
 
     def hook(name: str) -> tuple[int, str]:
         done = subprocess.run(
-            [tool("pre-commit"), "try-repo", str(root), name, "--verbose"],
+            [tool("pre-commit"), "run", name, "--verbose"],
             cwd=repository,
             capture_output=True,
             text=True,
@@ -284,11 +295,15 @@ def test_the_hooks_index_verify_and_refuse(root, tmp_path):
             timeout=600,
             env=dict(os.environ) | {"PRE_COMMIT_HOME": str(tmp_path / "home")},
         )
-        return done.returncode, done.stdout
+        return done.returncode, done.stdout + done.stderr
 
+    for name in ("ragloom-index", "ragloom-verify"):
+        code, said = hook(name)
+        assert 0 == code, said
+    (repository / "keys.md").write_text("# Keys\n\nNothing of that.\n", "utf-8")
+    git("add", "keys.md")  # what is not staged is not there while hooks run
+    code, said = hook("ragloom-verify")
+    assert 1 == code, said
+    assert "keys.md" in said
     assert 0 == hook("ragloom-index")[0]
     assert 0 == hook("ragloom-verify")[0]
-    (repository / "keys.md").write_text("# Keys\n\nNothing of that.\n", "utf-8")
-    code, said = hook("ragloom-verify")
-    assert 1 == code
-    assert "keys.md" in said
