@@ -152,7 +152,7 @@ class Searchable(ABC):
             strategy=strategy,
             counter=counter,
             formatter=formatter or members[0].formatter,
-            read_text=lambda uri: text_of(root / uri),
+            read_text=(lambda uri: text_of(root / uri)) if result.checked else None,
             root=root,
             modified=_modified(members, result.hits) if strategy == "recency" else None,
             vectors=_vectors(members, result.hits) if varied else None,
@@ -164,6 +164,7 @@ class Searchable(ABC):
             closest=result.closest,
             searched_for=result.searched_for,
             pending=result.pending,
+            checked=result.checked,
         )
         self._tell(result, started, packed, provider)
         return packed

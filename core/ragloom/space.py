@@ -297,10 +297,15 @@ class Space(Components, Searchable):
         return judged(Query(text, min_relevance=0.0, mode=mode, where=where), self).ranking
 
     def follow(self, hit: Hit) -> Hit | None:
-        """A hit as its file stands now; None where the file is gone or no longer says it."""
+        """A hit as its file stands now; None where the file is gone or no longer says it.
+
+        With ``check_files: false`` it is as it was indexed, and has the hash of its file.
+        """
         uri = hit.chunk.uri
         # Of the generation that answered: opening it for every hit would read CURRENT each time.
         files = (self._snapshot or self.snapshot()).files
+        if not self.settings.check_files:
+            return replace(hit, content_hash=files[uri].content_hash)
         return follow(hit, self.root / uri, files[uri], lambda: self.loaders)
 
     def calibration(self) -> Calibration | None:

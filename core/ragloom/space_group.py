@@ -107,4 +107,5 @@ def merged(results: Sequence[SearchResult], top_k: int, per_file: int = 0) -> Se
         closest=None if hits else max(closest, key=lambda hit: hit.relevance, default=None),
         searched_for=next((one.searched_for for one in results if one.searched_for), ""),
         pending=sum(one.pending for one in results),
+        checked=all(one.checked for one in results),
     )

@@ -200,6 +200,8 @@ class Hit:
         copies: Where else the same text stands, best first; it is shown once.
         more_in_file: Lines of further chunks of the file that pass the gate, best first; the last of
             the file's hits has them.
+        content_hash: SHA-256 of the file that was indexed, where the setting ``check_files`` is false and
+            the hit was not compared with the file; empty elsewhere.
     """
 
     chunk: Chunk
@@ -209,6 +211,7 @@ class Hit:
     lexical: float | None = None
     copies: tuple[Location, ...] = ()
     more_in_file: tuple[Lines, ...] = ()
+    content_hash: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,6 +227,7 @@ class SearchResult:
         closest: The most relevant candidate where none is relevant enough.
         searched_for: The query with the spelling of its words corrected; empty where none was.
         pending: Chunks that have no vector yet, and were compared by their words alone.
+        checked: Whether each hit was compared with its file: the setting ``check_files``.
     """
 
     query: str
@@ -234,11 +238,12 @@ class SearchResult:
     closest: Hit | None = None
     searched_for: str = ""
     pending: int = 0
+    checked: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Citation:
-    """Where a passage of a context comes from; exact, and checked against the disk.
+    """Where a passage of a context comes from; exact, and checked against the disk where files are.
 
     Attributes:
         path: Relative to the workspace, with ``/``.
@@ -247,6 +252,7 @@ class Citation:
         relevance: The best relevance among the hits that the passage was made of.
         text: The passage, letter for letter.
         headings: The titles that lead to it.
+        content_hash: As in :class:`Hit`: of the file that was indexed, where nothing was checked.
     """
 
     path: str
@@ -255,6 +261,7 @@ class Citation:
     relevance: float
     text: str
     headings: tuple[str, ...] = ()
+    content_hash: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -272,6 +279,7 @@ class Context:
         closest: As in :class:`SearchResult`, like ``searched_for`` and ``pending``.
         searched_for: The query with the spelling of its words corrected; empty where none was.
         pending: Chunks that have no vector yet.
+        checked: Whether each passage was compared with its file.
     """
 
     text: str = ""
@@ -284,6 +292,7 @@ class Context:
     closest: Hit | None = None
     searched_for: str = ""
     pending: int = 0
+    checked: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -92,6 +92,7 @@ def search_json(result: SearchResult) -> Json:
         "query": result.query,
         "searched_for": result.searched_for,
         "pending": result.pending,
+        "checked": result.checked,
         "space": result.space,
         "reason": result.reason,
         "closest": closest_json(result),

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ragloom.space import Space
     from ragloom.types import Json
 
-__all__ = ["bring_up_to_date", "note_pending", "refresh", "show_report"]
+__all__ = ["bring_up_to_date", "note_pending", "note_unchecked", "refresh", "show_report"]
 
 _WARNINGS = 20  # that are shown without --verbose
 _PATIENCE = 2.0  # seconds that a search waits for another run before it searches the last index
@@ -69,6 +69,8 @@ def bring_up_to_date(session: Session, spaces: Sequence[Space]) -> None:
         OSError: A space that has no index cannot be written.
     """
     for space in spaces:
+        if not space.settings.check_files:
+            continue  # another machine indexes, and the files are there
         report = _refreshed(session, space, alone=len(spaces) == 1)
         if report is None:
             gc.collect()  # the files that the run had open: a search may need the descriptors
@@ -94,6 +96,14 @@ def _refreshed(session: Session, space: Space, *, alone: bool) -> IndexReport | 
         else:
             raise
     return None
+
+
+def note_unchecked(session: Session, *, checked: bool) -> None:
+    """Say that passages are as they were indexed."""
+    if not checked:
+        session.note(
+            "passages are as indexed, not compared with files (check_files: false)", dim=True
+        )
 
 
 def note_pending(session: Session, pending: int) -> None:

@@ -84,7 +84,7 @@ def command(
     that model: the passages in the system prompt, as quoted data, and the query. PATHs inside a space limit
     it to these files and folders. Without a hit, the exit code is 0 and stderr gives the reason.
     """
-    from ragloom.cli._refresh import bring_up_to_date, note_pending
+    from ragloom.cli._refresh import bring_up_to_date, note_pending, note_unchecked
     from ragloom.config.component import located
     from ragloom.context.prompt import RequestFormatter, build_augmented_prompt
     from ragloom.retrieval.nothing import why_empty
@@ -120,6 +120,7 @@ def command(
     if context.searched_for:
         session.note(f"searched for: {context.searched_for}")
     note_pending(session, context.pending)
+    note_unchecked(session, checked=context.checked)
     if context.reason:
         session.note(f"no passages: {why_empty(context, SHOW_ALL)}")
     if session.verbosity > 0:
@@ -133,6 +134,7 @@ def _as_json(context: Context) -> Json:
     return {
         "searched_for": context.searched_for,
         "pending": context.pending,
+        "checked": context.checked,
         "text": context.text,
         "tokens": context.tokens,
         "max_tokens": context.max_tokens,
@@ -146,6 +148,7 @@ def _as_json(context: Context) -> Json:
                 "relevance": round(citation.relevance, 6),
                 "headings": list(citation.headings),
                 "text": citation.text,
+                "content_hash": citation.content_hash,
             }
             for citation in context.citations
         ],

@@ -66,7 +66,7 @@ def command(
     several places is shown once, and of one file at most --per-file hits. Without a hit, the exit code
     is 0 and stderr gives the reason.
     """
-    from ragloom.cli._refresh import bring_up_to_date, note_pending
+    from ragloom.cli._refresh import bring_up_to_date, note_pending, note_unchecked
     from ragloom.retrieval.nothing import why_empty
     from ragloom.space_group import SpaceGroup
 
@@ -81,6 +81,7 @@ def command(
                 session.note(f"searched for: {result.searched_for}")
             _print_hits(session, group, result)
     note_pending(session, result.pending)
+    note_unchecked(session, checked=result.checked)
     if result.reason:
         nothing = "" if result.hits else "no hits: "
         session.note(f"{nothing}{why_empty(result, SHOW_ALL)}")

@@ -118,6 +118,8 @@ class SpaceSettings:
         min_relevance: What is less relevant (0 to 1) is not shown.
         per_file: Maximum number of hits of one file in a row of results; 0 for no maximum.
         first_answer: Seconds that a search embeds the best chunks by words, while many have no vector.
+        check_files: Whether a search compares each hit with its file. False where the index came from
+            another machine and the files did not: hits are as indexed, and name the hash of their file.
         max_file_bytes: A larger file is skipped, with a warning.
         max_file_characters: Of a longer text only the beginning is indexed, with a warning.
         max_file_seconds: Processor time to read a PDF, HTML or the like; one that takes more is skipped.
@@ -140,6 +142,7 @@ class SpaceSettings:
     min_relevance: _Share = 0.3
     per_file: _Limit = 3
     first_answer: _Seconds = 2.0
+    check_files: bool = True
     max_file_bytes: _Count = 100_000_000
     max_file_characters: _Count = 10_000_000
     max_file_seconds: _Count = 60

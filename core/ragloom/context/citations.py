@@ -47,6 +47,7 @@ def citation_of(hit: Hit, root: Path) -> Citation:
         relevance=hit.relevance,
         text=chunk.text,
         headings=chunk.headings,
+        content_hash=hit.content_hash,
     )
 
 
@@ -67,6 +68,7 @@ def hit_json(hit: Hit, *keys: str) -> dict[str, Json]:
         "headings": list(chunk.headings),
         "text": chunk.text,
         "metadata": chunk.metadata,
+        "content_hash": hit.content_hash,
         "copies": [
             {"path": copy.uri, "start_line": copy.lines.start, "end_line": copy.lines.end}
             for copy in hit.copies
@@ -109,6 +111,7 @@ def as_context(result: SearchResult, citations: Iterable[Citation]) -> Context:
         closest=result.closest,
         searched_for=result.searched_for,
         pending=result.pending,
+        checked=result.checked,
     )
 
 

@@ -82,6 +82,7 @@ def build_context(  # noqa: PLR0913 - everything but the hits has a default
         formatter=formatter or TextFormatter(),
         read_text=cache(read_text) if read_text else None,
         root=Path.cwd() if root is None else root,
+        hashes={hit.chunk.uri: hit.content_hash for hit in hits},
     )
     taken = [hit for rank, hit in enumerate(ordered) if packing.take(slice_of(hit, rank))]
     citations, text, tokens = packing.finish()
@@ -149,12 +150,14 @@ class _Packing:
         formatter: Formatter,
         read_text: ReadText | None,
         root: Path,
+        hashes: Mapping[str, str],
     ) -> None:
         self.max_tokens = max_tokens
         self.taken: list[Slice] = []
         self._counter = counter
         self._render = formatter.render
         self._read_text = read_text
+        self._hashes = hashes
         self._file = cache(lambda uri: Path(os.path.normpath(root / uri)))
         self._frame = self._count(())  # what a formatter writes whether or not there are passages
         self._joint: int | None = None  # what each further passage costs more than by itself
@@ -242,4 +245,5 @@ class _Packing:
             relevance=passage.relevance,
             text=passage.text,
             headings=passage.headings,
+            content_hash=self._hashes[passage.uri],
         )

@@ -274,6 +274,7 @@ def result_of(query: Query, space: Answers, judgement: Judgement) -> SearchResul
         closest=closest,
         searched_for=whole.text if whole.corrected else "",
         pending=0 if judgement.mode == "lexical" else len(space.snapshot().pending),
+        checked=space.settings.check_files,
     )
 
 

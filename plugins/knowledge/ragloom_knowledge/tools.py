@@ -15,6 +15,7 @@ from ragloom_knowledge.space import NAME
 from ragloom_knowledge.types import LessonError, Patterns
 
 _AGENT: Final = "coding-agent"
+_TEXT: Final[Json] = {"type": "string"}
 _LABELS: Final = ("agent_type", "task_type", "technology")
 
 
@@ -26,6 +27,7 @@ class LessonTool:
         name: As it is called.
         description: For the model.
         schema: JSON schema of its arguments.
+        gives: JSON schema of what programs get.
         reads_only: Whether it changes nothing.
         run: Takes the arguments; returns a text for the model, and the same for programs.
     """
@@ -33,6 +35,7 @@ class LessonTool:
     name: str
     description: str
     schema: Mapping[str, Json]
+    gives: Mapping[str, Json]
     reads_only: bool
     run: Callable[[Mapping[str, Json]], tuple[str, dict[str, Json]]]
 
@@ -59,6 +62,11 @@ def lesson_tools(workspace: Workspace) -> list[LessonTool]:
                     "max_results": {"type": "integer", "minimum": 1, "maximum": 20},
                 }
             ),
+            gives=_gives(
+                patterns=_listed({"type": "object"}),
+                avoid=_listed({"type": "object"}),
+                reason=_TEXT,
+            ),
             reads_only=True,
             run=tools.query,
         ),
@@ -84,6 +92,12 @@ def lesson_tools(workspace: Workspace) -> list[LessonTool]:
                 "failure_description",
                 "solution_steps",
             ),
+            gives=_gives(
+                id=_TEXT,
+                merged={"type": "boolean"},
+                redacted=_listed(_TEXT),
+                similar=_listed(_TEXT),
+            ),
             reads_only=False,
             run=tools.capture,
         ),
@@ -98,6 +112,7 @@ def lesson_tools(workspace: Workspace) -> list[LessonTool]:
                 "id",
                 "success",
             ),
+            gives=_gives(id=_TEXT, successes={"type": "integer"}, uses={"type": "integer"}),
             reads_only=False,
             run=tools.outcome,
         ),
@@ -189,6 +204,14 @@ def _schema(properties: Mapping[str, Json], *required: str) -> Mapping[str, Json
         "required": list(required),
         "additionalProperties": False,
     }
+
+
+def _gives(**properties: Json) -> Mapping[str, Json]:
+    return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+def _listed(item: Json) -> Json:
+    return {"type": "array", "items": item}
 
 
 def _text(description: str) -> Json:

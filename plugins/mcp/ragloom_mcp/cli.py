@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ragloom import IndexReport, MissingDependencyError, RagloomError, Space, watch_spaces
+from ragloom import IndexReport, MissingDependencyError, RagloomError
 from ragloom.cli import Command, Session, failures, stdout_given_back
 from ragloom.config import counted
+from ragloom_mcp.access import listen
+from ragloom_mcp.listening import Asked, access_options, announce, import_quickly, run
 
 if TYPE_CHECKING:
+    from ragloom import Space
     from ragloom_mcp.shelf import Shelf
-
-_PORT = 8765
-
 
 _STEP = 5.0  # seconds of embedding between two looks at the files
 
@@ -33,19 +33,13 @@ Examples:
   ragloom mcp --space docs
   ragloom mcp --agent awscli --index
   ragloom mcp --http --no-watch     answer from the last index
+  ragloom mcp --http --host 0.0.0.0 --token-file token --allow-host docs.example.org
   claude mcp add docs -- ragloom mcp --space docs""",
 )
 @click.option("--agent", metavar="ID", help="Serve the documents of this agent, and nothing else.")
 @click.option("-s", "--space", metavar="NAME", help="Serve this space, and nothing else.")
-@click.option("--http", is_flag=True, help="Serve streamable HTTP on 127.0.0.1 instead of stdio.")
-@click.option(
-    "--port",
-    metavar="N",
-    type=click.IntRange(0, 65535),
-    default=_PORT,
-    show_default=True,
-    help="The port for --http; 0 is any that is free.",
-)
+@click.option("--http", is_flag=True, help="Serve streamable HTTP instead of stdio.")
+@access_options("RAGLOOM_MCP_TOKEN")
 @click.option("--index", is_flag=True, help="Bring what is served up to date first.")
 @click.option(
     "--watch/--no-watch",
@@ -59,7 +53,7 @@ def serve(
     agent: str | None,
     space: str | None,
     http: bool,
-    port: int,
+    asked: Asked,
     index: bool,
     watch: bool,
 ) -> None:
@@ -75,7 +69,14 @@ def serve(
         raise MissingDependencyError("mcp", "ragloom[mcp]", "the command 'ragloom mcp'")
     if agent is not None and space is not None:
         raise click.UsageError("give --agent or --space, not both", click.get_current_context())
-    shelf = _chosen(session, agent, space)
+    if asked.any and not http:
+        raise click.UsageError(
+            "--host, --token-file, --allow-host and --allow-origin are for --http",
+            click.get_current_context(),
+        )
+    access = asked.access() if http else None
+    import_quickly("ragloom_mcp.server")
+    shelf = _chosen(session, agent, space, indexing=watch)
     if index:
         names = shelf.names()
         for name in names:
@@ -88,7 +89,7 @@ def serve(
                 continue
             _note(session, name, report)
     from ragloom_mcp.lesson_tools import lesson_tools
-    from ragloom_mcp.server import LOOPBACK, listen, serve_http, serve_stdio
+    from ragloom_mcp.server import http_app, serve_stdio
     from ragloom_mcp.template_tools import served_templates, template_tools
 
     more = lesson_tools(session.workspace()) if agent is None and space is None else {}
@@ -96,16 +97,15 @@ def serve(
     more = {**more, **template_tools(templates)}
 
     # Its own spaces: a model is used from one thread at a time.
-    watching = (
-        _watched(session, partial(_chosen, session, agent, space)) if watch else nullcontext()
-    )
-    if not http:
+    choose = partial(_chosen, session, agent, space, indexing=watch)
+    watching = _watched(session, shelf, choose) if watch else nullcontext()
+    if access is None:
         with watching, stdout_given_back():
             serve_stdio(shelf, more, templates)
         return
-    with listen(port) as listener, watching:
-        session.note(f"serving http://{LOOPBACK}:{listener.getsockname()[1]}/mcp")
-        serve_http(shelf, listener, more, templates)
+    with listen(asked.port, asked.host) as listener, watching:
+        announce(session, listener, access, "/mcp")
+        run(http_app(shelf, more, templates), listener, access)
 
 
 def _note(session: Session, name: str, report: IndexReport) -> None:
@@ -113,13 +113,25 @@ def _note(session: Session, name: str, report: IndexReport) -> None:
 
 
 @contextmanager
-def _watched(session: Session, choose: Callable[[], Shelf]) -> Iterator[None]:
-    """Index what is on the shelf, in a thread, as its files change."""
+def _watched(session: Session, shelf: Shelf, choose: Callable[[], Shelf]) -> Iterator[None]:
+    """Index what is on the shelf, in a thread, as its files change.
+
+    What another machine indexes (``check_files: false``) is left alone.
+    """
     over = Event()
+    shelf.indexing = True
+    for name in shelf.names():
+        if not shelf.space(name).generation:
+            session.note(
+                f"{name}: nothing is indexed yet; it answers by words as soon as files are read"
+            )
 
     def spaces() -> list[Space]:
-        shelf = choose()
-        return [shelf.space(name) for name in shelf.names()]
+        own = choose()
+        found = [own.space(name) for name in own.names()]
+        return [one for one in found if one.settings.check_files]
+
+    from ragloom import Space, watch_spaces
 
     def run() -> None:
         for name, found in watch_spaces(
@@ -127,7 +139,9 @@ def _watched(session: Session, choose: Callable[[], Shelf]) -> Iterator[None]:
         ):
             if isinstance(found, Exception):
                 session.warn(f"{name}: not up to date: {found}")
+                shelf.failed[name] = str(found)
                 continue
+            shelf.failed.pop(name, None)
             failures(session, found)
             _note(session, name, found)
 
@@ -138,10 +152,12 @@ def _watched(session: Session, choose: Callable[[], Shelf]) -> Iterator[None]:
         over.set()
 
 
-def _chosen(session: Session, agent: str | None, space: str | None) -> Shelf:
+def _chosen(session: Session, agent: str | None, space: str | None, *, indexing: bool) -> Shelf:
     from ragloom_mcp.shelf import agent_shelf, space_shelf, workspace_shelf
 
     workspace = session.workspace()
     if agent is not None:
         return agent_shelf(workspace, agent)
-    return workspace_shelf(workspace) if space is None else space_shelf(workspace, space)
+    if space is not None:
+        return space_shelf(workspace, space)
+    return workspace_shelf(workspace, indexing=indexing)

@@ -19,7 +19,8 @@ def lesson_tools(workspace: Workspace) -> Mapping[str, Tool]:
         ConfigError: A setting of the section ``knowledge`` is wrong.
         MissingDependencyError: The lessons lack a package.
     """
-    if workspace.host.spaces_of("knowledge", workspace) is None:  # the plugin is not loaded
+    # Neither the plugin, if it is there, nor the database is loaded for lessons that are not offered.
+    if not getattr(workspace.settings.sections.get("knowledge"), "tools", False):
         return {}
     offered = cast("Callable[[Workspace], list[Any]]", resolve_name(_OFFERED))
     return {
@@ -27,6 +28,7 @@ def lesson_tools(workspace: Workspace) -> Mapping[str, Tool]:
             name=tool.name,
             description=tool.description,
             schema=tool.schema,
+            gives=tool.gives,
             run=without_shelf(tool.run),
             reads_only=tool.reads_only,
         )

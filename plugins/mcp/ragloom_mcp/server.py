@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import json
 import logging
-import socket
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from threading import Lock
-from time import monotonic
 from types import MappingProxyType
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import anyio
 import mcp.types as protocol
@@ -23,14 +20,19 @@ from pydantic import ValidationError
 
 import ragloom
 from ragloom import Json, RagloomError
+from ragloom_mcp.resources import serve_resources
 from ragloom_mcp.shelf import Shelf
 from ragloom_mcp.template_tools import ServedTemplates, serve_prompts
 from ragloom_mcp.tools import TOOLS, Answer, Tool, call
+from ragloom_mcp.turn import TIMEOUT, Turn
 
-LOOPBACK = "127.0.0.1"
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.routing import BaseRoute
 
 _LOG = logging.getLogger("ragloom")
-_TIMEOUT = 30.0
 _DIGITS = 4000  # Python reads no more of a number: sys.int_info.default_max_str_digits is 4300
 _INSTRUCTIONS = (
     "Documents of this project, indexed. Use rag_search before you answer what they may cover, and "
@@ -42,18 +44,22 @@ _INSTRUCTIONS = (
 def make_server(
     shelf: Shelf,
     *,
-    timeout: float = _TIMEOUT,
+    timeout: float = TIMEOUT,
     more: Mapping[str, Tool] = MappingProxyType({}),
     templates: ServedTemplates | None = None,
+    turn: Turn | None = None,
 ) -> Server[dict[str, object]]:
     """A server of the spaces on the shelf; ``timeout`` seconds after its start a call is given up.
 
-    ``more`` are further tools than those of the shelf; ``templates`` are served as prompts.
+    ``more`` are further tools than those of the shelf; ``templates`` are served as prompts; ``turn``
+    is that of other parts of the process that search the same spaces.
     """
-    turn = _Turn(timeout)
+    turn = turn or Turn(timeout)
     tools = {**TOOLS, **more}
 
     def answer(name: str, arguments: Mapping[str, Json]) -> Answer:
+        if name in TOOLS:
+            shelf.await_first_index()
         with turn if name == "rag_search" else nullcontext():
             return call(shelf, name, arguments, more)
 
@@ -102,6 +108,7 @@ def make_server(
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
+    serve_resources(server, shelf)
     if templates is not None:
         serve_prompts(server, templates)
     return server
@@ -138,53 +145,43 @@ def serve_stdio(
     anyio.run(run)
 
 
-def listen(port: int) -> socket.socket:
-    """A socket on this machine's loopback address, and on no other; port 0 is any that is free.
-
-    Raises:
-        OSError: The port is taken.
-    """
-    return socket.create_server((LOOPBACK, port))
-
-
-def serve_http(
+def http_app(
     shelf: Shelf,
-    listener: socket.socket,
     more: Mapping[str, Tool] = MappingProxyType({}),
     templates: ServedTemplates | None = None,
-) -> None:
-    """Serve clients over streamable HTTP at ``/mcp`` until the process is told to end.
+    *,
+    turn: Turn | None = None,
+    routes: Sequence[BaseRoute] = (),
+) -> Starlette:
+    """Streamable HTTP at ``/mcp``, and ``/health``; :func:`ragloom_mcp.listening.run` guards them.
 
-    Only requests that are addressed to this machine are answered, which keeps web pages out that
-    rebind a name of theirs to the loopback address.
+    It keeps no sessions: nothing is asked of clients, and a server that is restarted, or another one behind
+    the same address, answers the next request as well.
+
+    Args:
+        shelf: What is served.
+        more: Further tools.
+        templates: Prompts.
+        turn: That of other parts of the server that search the shelf.
+        routes: Further addresses.
     """
-    import uvicorn
+    from mcp.server.transport_security import TransportSecuritySettings
+    from starlette.routing import Route
 
-    app = make_server(shelf, more=more, templates=templates).streamable_http_app(host=LOOPBACK)
-    config = uvicorn.Config(app, log_level="warning", access_log=False)
-    uvicorn.Server(config).run(sockets=[listener])
+    server = make_server(shelf, more=more, templates=templates, turn=turn)
+    return server.streamable_http_app(
+        stateless_http=True,
+        json_response=True,
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+        custom_starlette_routes=cast("list[Route]", [Route("/health", _health), *routes]),
+    )
 
 
-class _Turn:
-    """Lets one search run at a time, because a model is used from one thread at a time.
+async def _health(_request: Request) -> Response:
+    """Whether the process answers; nothing of what it serves, as it takes no token."""
+    from starlette.responses import JSONResponse
 
-    Whoever comes waits for its turn as long as the one that runs has time, so that a search that is stuck
-    keeps no other waiting.
-    """
-
-    def __init__(self, timeout: float) -> None:
-        self._timeout = timeout
-        self._running = Lock()
-        self._since = 0.0
-
-    def __enter__(self) -> None:
-        left = self._since + self._timeout - monotonic()
-        if not self._running.acquire(timeout=max(left, 0.0)):
-            raise RagloomError("an earlier search has not ended yet: try again later")
-        self._since = monotonic()
-
-    def __exit__(self, *_raised: object) -> None:
-        self._running.release()
+    return JSONResponse({"status": "ok", "version": ragloom.__version__})
 
 
 def _refusal(error: Exception) -> protocol.JSONRPCError | None:
@@ -219,6 +216,7 @@ def _described(tool: Tool) -> protocol.Tool:
         name=tool.name,
         description=tool.description,
         input_schema=dict(tool.schema),
+        output_schema=dict(tool.gives) or None,
         annotations=protocol.ToolAnnotations(
             read_only_hint=tool.reads_only,
             destructive_hint=False,

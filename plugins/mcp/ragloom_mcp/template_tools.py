@@ -76,6 +76,7 @@ def template_tools(templates: ServedTemplates | None) -> Mapping[str, Tool]:
             name=tool.name,
             description=tool.description,
             schema=tool.schema,
+            gives=tool.gives,
             run=without_shelf(tool.run),
         )
         for tool in (templates.tools() if templates else ())

@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from types import MappingProxyType
 from typing import cast
 
 from ragloom import (
+    Condition,
     ConfigError,
     Json,
+    Mode,
+    NotIndexedError,
     Query,
-    RagloomError,
-    SourceError,
-    Space,
+    SearchResult,
     SpaceGroup,
 )
 from ragloom.config import counted
-from ragloom.context import as_context, closest_json, field, hit_json, why_empty
+from ragloom.context import as_context, closest_json, hit_json, why_empty
+from ragloom.context import field as in_quotes
+from ragloom_mcp import schemas
 from ragloom_mcp.excerpts import CHARACTERS_AT_ONCE, LINES_AT_ONCE, excerpt
+from ragloom_mcp.paths import found_file, held_paths
 from ragloom_mcp.shelf import Shelf
 
-_MOST_HITS = 50
-_MOST_LINES = 2**53  # what JSON keeps exactly
 _OF_A_HIT = (
-    *("path", "start_line", "end_line", "relevance", "headings", "text"),
+    *("path", "start_line", "end_line", "relevance", "headings", "text", "content_hash"),
     *("copies", "more_in_file"),
 )
 _SHOWN = 120  # characters of a message, at its beginning and at its end
@@ -50,7 +53,8 @@ class Answer:
 class Tool:
     """A tool that is offered; ``schema`` is the JSON schema of its arguments, ``run`` what answers.
 
-    Without ``reads_only`` a call changes something.
+    ``gives`` is the schema of what it gives to programs; empty where it promises none. Without
+    ``reads_only`` a call changes something.
     """
 
     name: str
@@ -58,6 +62,7 @@ class Tool:
     schema: Mapping[str, Json]
     run: Callable[[Shelf, Mapping[str, Json]], Answer]
     reads_only: bool = True
+    gives: Mapping[str, Json] = field(default_factory=dict)
 
 
 def without_shelf(
@@ -84,17 +89,24 @@ def call(
         ConfigError: An argument is missing, unknown, of the wrong type or out of range.
         RagloomError: The index or the file does not answer.
     """
-    from jsonschema import Draft202012Validator
-    from jsonschema.exceptions import best_match
-
     tool = TOOLS.get(name) or more[name]
-    wrong = best_match(Draft202012Validator(tool.schema).iter_errors(arguments))
-    if wrong is not None:
-        place = "".join(f"{key}: " for key in wrong.path)
-        raise ConfigError(f"{name}: {place}{_short(wrong.message)}")
+    if wrong := wrong_argument(arguments, tool.schema):
+        raise ConfigError(f"{name}: {wrong}")
     # JSON Schema takes 1.0 for an integer; every number of these tools is one.
     whole = {key: int(arg) if isinstance(arg, float) else arg for key, arg in arguments.items()}
     return tool.run(shelf, whole)
+
+
+def wrong_argument(arguments: Mapping[str, Json], schema: Mapping[str, Json]) -> str:
+    """What a schema finds wrong, and where; empty where it is nothing."""
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import best_match
+
+    wrong = best_match(Draft202012Validator(schema).iter_errors(arguments))
+    if wrong is None:
+        return ""
+    place = "".join(f"{key}: " for key in wrong.absolute_path)
+    return f"{place}{_short(wrong.message)}"
 
 
 def _short(message: str) -> str:
@@ -104,89 +116,118 @@ def _short(message: str) -> str:
     return line if len(line) <= most else f"{line[:_SHOWN]} … {line[-_SHOWN:]}"
 
 
-def _rag_search(shelf: Shelf, arguments: Mapping[str, Json]) -> Answer:
+def search_query(shelf: Shelf, arguments: Mapping[str, Json]) -> tuple[SpaceGroup, Query]:
+    """What is searched, and what for, by the arguments of ``rag_search``.
+
+    Raises:
+        ConfigError: A condition cannot be read, or there is no such space.
+        SourceError: No indexed file is or lies below a path.
+    """
     spaces = shelf.spaces(cast("str", arguments.get("space", "")))
-    group = SpaceGroup(spaces)
-    query = Query(cast("str", arguments["query"]), top_k=cast("int | None", arguments.get("top_k")))
+    where: list[Condition | str] = [*_several(arguments, "where")]
+    if paths := _several(arguments, "path"):
+        held = tuple(held_paths(spaces, paths))
+        where.append(Condition(field="path", operator="under", value=held))
+    query = Query(
+        cast("str", arguments["query"]),
+        top_k=cast("int | None", arguments.get("top_k")),
+        min_relevance=cast("float | None", arguments.get("min_relevance")),
+        mode=cast("Mode | None", arguments.get("mode")),
+        where=where,
+    )
+    return SpaceGroup(spaces), query
+
+
+def _several(arguments: Mapping[str, Json], name: str) -> list[str]:
+    given = cast("str | list[str]", arguments.get(name, []))
+    if not isinstance(given, str):
+        return given
+    if given.startswith("["):  # clients write a list as text where the schema admits both
+        with suppress(ValueError):
+            read = json.loads(given)
+            if isinstance(read, list) and all(isinstance(one, str) for one in read):
+                return read
+    return [given]
+
+
+def _rag_search(shelf: Shelf, arguments: Mapping[str, Json]) -> Answer:
+    group, query = search_query(shelf, arguments)
     result = group.search(query)
     # The same text as the agents' own rag_search: its formatter is found by name, as any other.
-    formatter = spaces[0].host.formatter("results")
+    formatter = group.spaces[0].host.formatter("results")
     text = formatter.render(as_context(result, group.citations(result)))
-    structured: dict[str, Json] = {
+    return Answer(text=text, structured=search_json(group, result), note=_said_of(result))
+
+
+def search_json(group: SpaceGroup, result: SearchResult) -> dict[str, Json]:
+    """A result for programs, as the schema :data:`ragloom_mcp.schemas.SEARCH_GIVES` says."""
+    return {
         "searched_for": result.searched_for,
         "pending": result.pending,
         "space": result.space,
         "generation": result.generation,
+        "checked": result.checked,
         "reason": why_empty(result),
         "closest": closest_json(result),
         "hits": [
             {"space": group.holder(hit).name, **hit_json(hit, *_OF_A_HIT)} for hit in result.hits
         ],
     }
-    return Answer(text=text, structured=structured)
+
+
+def _said_of(result: SearchResult) -> str:
+    notes: list[str] = []
+    if result.pending:
+        notes.append(
+            f"{counted(result.pending, 'chunk')} without an embedding yet, compared by words alone"
+        )
+    if not result.checked:
+        notes.append("passages are as indexed; no file on this machine was compared")
+    return f"--- {'; '.join(notes)} ---" if notes else ""
 
 
 def _list_spaces(shelf: Shelf, _arguments: Mapping[str, Json]) -> Answer:
     rows: list[dict[str, Json]] = []
     lines: list[str] = []
     for name in shelf.names():
-        status = shelf.space(name).status()
+        space = shelf.space(name)
+        snapshot = None
+        with suppress(NotIndexedError):
+            snapshot = space.snapshot()
+        files, chunks = (0, 0) if snapshot is None else (len(snapshot.files), len(snapshot))
         rows.append(
             {
                 "name": name,
-                "files": status.files,
-                "chunks": status.chunks,
-                "generation": status.generation,
-                "sources": list(status.settings.sources),
+                "files": files,
+                "chunks": chunks,
+                "generation": 0 if snapshot is None else snapshot.meta.generation,
+                "sources": list(space.settings.sources),
             }
         )
-        held = f"{counted(status.files, 'file')}, {counted(status.chunks, 'chunk')}"
-        lines.append(f"{name}: {held if status.generation else 'not indexed yet'}")
+        held = f"{counted(files, 'file')}, {counted(chunks, 'chunk')}"
+        lines.append(f"{name}: {held if snapshot is not None else shelf.unindexed(name)}")
     text = "\n".join(lines) or "There are no spaces: nothing is indexed yet."
     return Answer(text=text, structured={"spaces": cast("Json", rows)})
 
 
 def _read_source(shelf: Shelf, arguments: Mapping[str, Json]) -> Answer:
-    path = cast("str", arguments["path"])
+    spaces = shelf.spaces(cast("str", arguments.get("space", "")))
+    space, path, start, end = found_file(spaces, cast("str", arguments["path"]))
     found = excerpt(
-        _holding(shelf.spaces(cast("str", arguments.get("space", ""))), path),
+        space,
         path,
-        cast("int", arguments.get("start_line", 1)),
-        cast("int | None", arguments.get("end_line")),
+        cast("int", arguments.get("start_line", start)),
+        cast("int | None", arguments.get("end_line", end)),
     )
     structured: dict[str, Json] = asdict(found)
-    place = f"{field(found.path, ':')}:{found.start_line}-{found.end_line}"
+    place = f"{in_quotes(found.path, ':')}:{found.start_line}-{found.end_line}"
     short = f", truncated after {CHARACTERS_AT_ONCE:,} characters" if found.truncated else ""
     changed = "; it has changed since it was indexed" if found.changed else ""
+    if found.from_index:
+        changed = "; as indexed: the file is not read on this machine"
     note = f"--- end of {place}, of {counted(found.lines, 'line')}{short}{changed} ---"
     return Answer(text=found.text, structured=structured, note=note)
 
-
-def _holding(spaces: Sequence[Space], path: str) -> Space:
-    """The first of the spaces in which a file is indexed; a SourceError where none of several has it."""
-    for space in spaces:
-        with suppress(RagloomError):
-            if path in space.snapshot().files:
-                return space
-    if len(spaces) == 1:
-        return spaces[0]  # and what reads it says what is wrong
-    raise SourceError(f"{path!r} is not an indexed file of any space")
-
-
-def _schema(properties: Mapping[str, Json], *required: str) -> Mapping[str, Json]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(required),
-        "additionalProperties": False,
-    }
-
-
-_SPACE: Json = {
-    "type": "string",
-    "description": "The index to search, as list_spaces names it; all of them by default.",
-}
-_LINE: Json = {"type": "integer", "minimum": 1, "maximum": _MOST_LINES}
 
 TOOLS: Mapping[str, Tool] = {
     tool.name: tool
@@ -199,29 +240,15 @@ TOOLS: Mapping[str, Tool] = {
                 "lines, headings. Lines that begin with '--- Result' or '--- end of result' are never "
                 "a document's own: those have a backslash before them."
             ),
-            schema=_schema(
-                {
-                    "query": {
-                        "type": "string",
-                        "minLength": 1,
-                        "description": "What to look for: a question or key words.",
-                    },
-                    "top_k": {
-                        "type": "integer",
-                        "minimum": 1,
-                        "maximum": _MOST_HITS,
-                        "description": "Maximum number of passages.",
-                    },
-                    "space": _SPACE,
-                },
-                "query",
-            ),
+            schema=schemas.SEARCH_TAKES,
+            gives=schemas.SEARCH_GIVES,
             run=_rag_search,
         ),
         Tool(
             name="list_spaces",
             description="List the indexes that can be searched, and how much is in each.",
-            schema=_schema({}),
+            schema=schemas.SPACES_TAKE,
+            gives=schemas.SPACES_GIVE,
             run=_list_spaces,
         ),
         Tool(
@@ -231,18 +258,8 @@ TOOLS: Mapping[str, Tool] = {
                 f"that rag_search returned; {LINES_AT_ONCE:,} lines and {CHARACTERS_AT_ONCE:,} "
                 "characters at once."
             ),
-            schema=_schema(
-                {
-                    "path": {
-                        "type": "string",
-                        "description": "The file, as rag_search names its source.",
-                    },
-                    "start_line": {**cast("dict[str, Json]", _LINE), "description": "From 1."},
-                    "end_line": {**cast("dict[str, Json]", _LINE), "description": "Inclusive."},
-                    "space": _SPACE,
-                },
-                "path",
-            ),
+            schema=schemas.SOURCE_TAKES,
+            gives=schemas.SOURCE_GIVES,
             run=_read_source,
         ),
     )

@@ -16,6 +16,28 @@ from ragloom_templates.types import Template
 _MOST = 10  # templates of a call
 _PROBLEM = PROBLEM_NAMES[0]
 
+_TEXT: Json = {"type": "string"}
+_OF_A_TEMPLATE: dict[str, Json] = {
+    **dict.fromkeys(("id", "name", "description", "path"), _TEXT),
+    "score": {"type": "number"},
+    "fallback": {"type": "boolean"},
+}
+_GIVES: Mapping[str, Json] = {
+    "type": "object",
+    "properties": {
+        "templates": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": _OF_A_TEMPLATE,
+                "required": list(_OF_A_TEMPLATE),
+            },
+        },
+        "prompt": _TEXT,
+    },
+    "required": ["templates", "prompt"],
+}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServedPrompt:
@@ -36,11 +58,15 @@ class ServedPrompt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServedTool:
-    """A tool: ``run`` takes its arguments, and returns a text for models and the same for programs."""
+    """A tool: ``run`` takes its arguments, and returns a text for models and the same for programs.
+
+    ``schema`` is the JSON schema of the arguments, ``gives`` that of what programs get.
+    """
 
     name: str
     description: str
     schema: Mapping[str, Json]
+    gives: Mapping[str, Json]
     run: Callable[[Mapping[str, Json]], tuple[str, dict[str, Json]]]
 
 
@@ -112,6 +138,7 @@ class ServedTemplates:
                     "required": ["problem"],
                     "additionalProperties": False,
                 },
+                gives=_GIVES,
                 run=self._find,
             )
         ]

@@ -12,7 +12,7 @@ def context(run, *arguments):
 def test_json_has_the_documented_keys_and_exact_lines(run, workspace):
     found = context(run, "logging of errors", "docs", "-k", "3")
     assert [
-        "searched_for", "pending", "text", "tokens", "max_tokens", "reason", "closest",
+        "searched_for", "pending", "checked", "text", "tokens", "max_tokens", "reason", "closest",
         "citations", "omitted",
     ] == list(found)  # fmt: skip
     assert ("", None) == (found["searched_for"], found["closest"])
@@ -21,7 +21,7 @@ def test_json_has_the_documented_keys_and_exact_lines(run, workspace):
     assert 1 <= len(found["citations"]) <= 3
     for citation in found["citations"]:
         assert [
-            "path", "start_line", "end_line", "relevance", "headings", "text",
+            "path", "start_line", "end_line", "relevance", "headings", "text", "content_hash",
         ] == list(citation)  # fmt: skip
         lines = (workspace / citation["path"]).read_text("utf-8").splitlines()
         shown = "\n".join(lines[citation["start_line"] - 1 : citation["end_line"]])

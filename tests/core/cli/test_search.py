@@ -12,7 +12,8 @@ from ragloom.indexing.lock import space_lock
 
 HIT_KEYS = [
     "rank", "score", "relevance", "cosine", "lexical", "path", "start_line", "end_line",
-    "start_byte", "end_byte", "span", "headings", "text", "metadata", "copies", "more_in_file",
+    "start_byte", "end_byte", "span", "headings", "text", "metadata", "content_hash", "copies",
+    "more_in_file",
 ]  # fmt: skip
 
 
@@ -24,7 +25,9 @@ def hits(result):
 def test_json_has_the_documented_keys_and_exact_places(run, workspace):
     result = run("search", "logging of errors", "docs", "--json", "-k", "3")
     found = json.loads(result.stdout)
-    assert ["query", "searched_for", "pending", "space", "reason", "closest", "hits"] == list(found)
+    assert [
+        "query", "searched_for", "pending", "checked", "space", "reason", "closest", "hits",
+    ] == list(found)  # fmt: skip
     assert ("logging of errors", "docs", "") == (found["query"], found["space"], found["reason"])
     assert [1, 2, 3] == [hit["rank"] for hit in found["hits"]]
     for hit in found["hits"]:

@@ -68,6 +68,7 @@ def test_query_outcome_and_capture_in_one_connection(lessons, plugins):
     async def conversation(client):
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         assert NAMES == [name for name in tools if name.startswith("lesson_")]
+        assert all(tools[name].output_schema for name in NAMES)  # the client validates by them
         assert [True, False, False] == [tools[name].annotations.read_only_hint for name in NAMES]
 
         found = await client.call_tool("lesson_query", {"failure": FAILURE, "error": ERROR})

@@ -19,7 +19,8 @@ import anyio
 from mcp import Client, MCPError, StdioServerParameters
 
 from ragloom import SpaceGroup
-from ragloom_mcp.server import listen, make_server
+from ragloom_mcp.access import listen
+from ragloom_mcp.server import make_server
 from ragloom_mcp.shelf import space_shelf, workspace_shelf
 from ragloom_mcp.tools import TOOLS
 
@@ -51,12 +52,15 @@ def test_the_tools_say_what_they_take_and_change_nothing(workspace):
         assert [tool.name for tool in tools] == ["rag_search", "list_spaces", "read_source"]
         search, listing, reading = tools
         assert search.input_schema["required"] == ["query"]
-        assert set(search.input_schema["properties"]) == {"query", "top_k", "space"}
+        assert set(search.input_schema["properties"]) == {
+            *("query", "top_k", "space", "path", "where", "mode"),
+        }
         assert listing.input_schema["properties"] == {}
         assert reading.input_schema["required"] == ["path"]
         for tool in tools:
             assert tool.annotations.read_only_hint is True
             assert tool.input_schema == TOOLS[tool.name].schema
+            assert tool.output_schema == TOOLS[tool.name].gives
 
     talk(make_server(workspace_shelf(workspace)), conversation)
 

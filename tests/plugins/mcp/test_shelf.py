@@ -53,9 +53,11 @@ def test_one_space_and_no_other(workspace):
 def test_where_nothing_is_indexed_it_says_what_to_do(tmp_path, plugins):
     shelf = workspace_shelf(Workspace.open(tmp_path, host=plugins))
 
-    with pytest.raises(ConfigError, match="docs: nothing is indexed here yet: run 'ragloom index'"):
+    with pytest.raises(
+        NotIndexedError, match="docs: nothing is indexed here yet: run 'ragloom index'"
+    ):
         shelf.space("docs")
-    with pytest.raises(ConfigError, match=r"^nothing is indexed here yet: run 'ragloom index'"):
+    with pytest.raises(NotIndexedError, match=r"^nothing is indexed here yet: run 'ragloom index'"):
         shelf.spaces()
 
 
