@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from ragloom.snapshot.reader import Snapshot
     from ragloom.space import Space
     from ragloom.space_group import SpaceGroup
+    from ragloom.tool import make_tool
     from ragloom.watch import watch_spaces
     from ragloom.workspace import Workspace
 
@@ -136,6 +137,7 @@ __all__ = [
     "__version__",
     "embedder_from",
     "hookimpl",
+    "make_tool",
     "watch_spaces",
 ]
 
@@ -150,6 +152,7 @@ _ON_FIRST_USE = {
     "SpaceGroup": "ragloom.space_group",
     "Workspace": "ragloom.workspace",
     "embedder_from": "ragloom.function_embedder",
+    "make_tool": "ragloom.tool",
     "watch_spaces": "ragloom.watch",
 }
 
