@@ -48,7 +48,6 @@ def test_the_functions_of_the_page_are_called_as_it_says(blocks, project, monkey
     assert names["text"].index("Log all errors.") < names["text"].index("relevance=")
 
 
-
 def test_the_settings_of_the_page_are_the_defaults(root, project):
     from ragloom import Workspace
     from ragloom_librarian import LibrarianSettings
