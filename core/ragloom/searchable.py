@@ -111,7 +111,7 @@ class Searchable(ABC):
         started = time.perf_counter()
         with self._turns():
             result = self.answer(asked)
-        self._tell(result, started)
+        self._tell(result, started, self._limit(asked))
         return result
 
     async def asearch(
@@ -200,7 +200,7 @@ class Searchable(ABC):
             searched_for=result.searched_for,
             pending=result.pending,
         )
-        self._tell(result, started, packed, provider)
+        self._tell(result, started, limit, packed, provider)
         return packed
 
     async def acontext(
@@ -263,6 +263,7 @@ class Searchable(ABC):
         self,
         result: SearchResult,
         started: float,
+        top_k: int,
         packed: Context | None = None,
         provider: str | None = None,
     ) -> None:
@@ -277,6 +278,7 @@ class Searchable(ABC):
             sources=None if packed is None else len(packed.citations),
             tokens=None if packed is None else packed.tokens,
             provider=provider,
+            top_k=top_k,
         )
         workspace = self.members[0].workspace
         workspace.host.finished(workspace, event)
