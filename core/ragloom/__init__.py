@@ -29,7 +29,6 @@ from ragloom.protocols import (
     TokenCounter,
     WorkspaceView,
 )
-from ragloom.release import __version__
 from ragloom.reports import (
     FailedFile,
     IndexFinished,
@@ -65,6 +64,7 @@ if TYPE_CHECKING:
     from ragloom.function_embedder import embedder_from
     from ragloom.plugin.host import PluginHost
     from ragloom.plugin.info import MissingExtra, PluginInfo
+    from ragloom.release import __version__
     from ragloom.retrieval.query import Query
     from ragloom.snapshot.reader import Snapshot
     from ragloom.space import Space
@@ -151,6 +151,7 @@ _ON_FIRST_USE = {
     "Space": "ragloom.space",
     "SpaceGroup": "ragloom.space_group",
     "Workspace": "ragloom.workspace",
+    "__version__": "ragloom.release",
     "embedder_from": "ragloom.function_embedder",
     "make_tool": "ragloom.tool",
     "watch_spaces": "ragloom.watch",
