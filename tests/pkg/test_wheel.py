@@ -11,6 +11,7 @@ from email.parser import Parser
 from importlib.metadata import version
 
 import pytest
+from packaging.requirements import Requirement
 
 GIT = shutil.which("git") or ""
 
@@ -107,6 +108,28 @@ def test_every_requirement_has_a_lower_bound_to_test_with(root, project, tmp_pat
     names = {line.partition("==")[0] for line in pins.read_text("utf-8").split()}
     required = {line.partition(">=")[0] for line in project["project"]["dependencies"]}
     assert set() == required - names
+
+
+BROKE = {  # a release of this kind changed what ragloom calls
+    *("numpy", "numkong", "mcp", "pymilvus", "sqlalchemy"),  # a major one
+    *("langgraph", "langchain-core", "llama-index-core"),
+    "tree-sitter-language-pack",
+}
+
+
+def test_what_broke_before_has_an_upper_limit(project):
+    lines = [
+        *project["project"]["dependencies"],
+        *(line for lines in project["project"]["optional-dependencies"].values() for line in lines),
+    ]
+    requirements = list(map(Requirement, lines))
+    limited = {
+        one.name
+        for one in requirements
+        if any(bound.operator in {"<", "<=", "=="} for bound in one.specifier)
+    }
+    assert set() == BROKE - {one.name for one in requirements}
+    assert set() == BROKE - limited
 
 
 def test_version_is_stated_once(project, root):
