@@ -11,6 +11,7 @@ from email.parser import Parser
 from importlib.metadata import version
 
 import pytest
+import yaml
 from packaging.requirements import Requirement
 
 GIT = shutil.which("git") or ""
@@ -211,3 +212,31 @@ def test_the_version_of_a_source_distribution_stays_without_git(copy, tmp_path):
     (unpacked,) = (path for path in tmp_path.iterdir() if path.is_dir())
     assert f"ragloom-{built_version(copy)}" == unpacked.name
     assert built_version(copy) == built_version(unpacked)
+
+
+def test_the_workflow_of_a_release_is_one_and_tries_the_oldest_and_the_newest(root, project):
+    checked = pytest.importorskip("check_jsonschema", reason="needs check-jsonschema")
+    path = root / ".github" / "workflows" / "release.yml"
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            checked.__name__,
+            "--builtin-schema",
+            "vendor.github-workflows",
+            path,
+        ],
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert 0 == done.returncode, done.stdout
+    pythons = [
+        line.rpartition(" :: ")[2]
+        for line in project["project"]["classifiers"]
+        if re.fullmatch(r"Programming Language :: Python :: 3\.\d+", line)
+    ]
+    workflow = yaml.safe_load(path.read_text("utf-8"))
+    tried = workflow["jobs"]["wheel"]["strategy"]["matrix"]["python"]
+    assert [pythons[0], pythons[-1]] == tried
+    assert f">={pythons[0]}" == project["project"]["requires-python"]
