@@ -79,13 +79,20 @@ class Components:
 
     def use_embedder_of(self, other: Components) -> None:
         """Share the model of ``other``, so that it is in memory once."""
-        self._model = other
+        owner = other._owner()
+        if owner is self:  # another group has them share it already
+            return
+        self._model = owner
         self.__dict__.pop("embedder", None)
+
+    def _owner(self) -> Components:
+        """Whose model this uses."""
+        return self if self._model is None else self._model._owner()  # noqa: SLF001 - its own kind
 
     @property
     def turn(self) -> AbstractContextManager[object]:
         """Held while components are used: a component is used from one thread at a time."""
-        return self._turn if self._model is None else self._model.turn
+        return self._owner()._turn  # noqa: SLF001 - its own kind
 
     @cached_property
     def embedder(self) -> Embedder:
