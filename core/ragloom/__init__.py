@@ -29,7 +29,6 @@ from ragloom.protocols import (
     TokenCounter,
     WorkspaceView,
 )
-from ragloom.release import __version__
 from ragloom.reports import (
     FailedFile,
     IndexFinished,
@@ -65,10 +64,12 @@ if TYPE_CHECKING:
     from ragloom.function_embedder import embedder_from
     from ragloom.plugin.host import PluginHost
     from ragloom.plugin.info import MissingExtra, PluginInfo
+    from ragloom.release import __version__
     from ragloom.retrieval.query import Query
     from ragloom.snapshot.reader import Snapshot
     from ragloom.space import Space
     from ragloom.space_group import SpaceGroup
+    from ragloom.tool import make_tool
     from ragloom.watch import watch_spaces
     from ragloom.workspace import Workspace
 
@@ -136,6 +137,7 @@ __all__ = [
     "__version__",
     "embedder_from",
     "hookimpl",
+    "make_tool",
     "watch_spaces",
 ]
 
@@ -149,7 +151,9 @@ _ON_FIRST_USE = {
     "Space": "ragloom.space",
     "SpaceGroup": "ragloom.space_group",
     "Workspace": "ragloom.workspace",
+    "__version__": "ragloom.release",
     "embedder_from": "ragloom.function_embedder",
+    "make_tool": "ragloom.tool",
     "watch_spaces": "ragloom.watch",
 }
 

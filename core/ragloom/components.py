@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import fields, replace
 from functools import cached_property
 from pathlib import Path
+from threading import RLock
 from typing import Protocol, TypeAlias, TypeVar
 
 from ragloom.config.component import ENVIRONMENT, NONE, Component, located
@@ -73,11 +75,24 @@ class Components:
         """The uris of the only files and folders that are indexed and searched; none for all."""
         self._select = select
         self._model: Components | None = None
+        self._turn = RLock()
 
     def use_embedder_of(self, other: Components) -> None:
         """Share the model of ``other``, so that it is in memory once."""
-        self._model = other
+        owner = other._owner()
+        if owner is self:  # another group has them share it already
+            return
+        self._model = owner
         self.__dict__.pop("embedder", None)
+
+    def _owner(self) -> Components:
+        """Whose model this uses."""
+        return self if self._model is None else self._model._owner()  # noqa: SLF001 - its own kind
+
+    @property
+    def turn(self) -> AbstractContextManager[object]:
+        """Held while components are used: a component is used from one thread at a time."""
+        return self._owner()._turn  # noqa: SLF001 - its own kind
 
     @cached_property
     def embedder(self) -> Embedder:

@@ -124,6 +124,7 @@ class SearchFinished:
         sources: Passages of the context.
         tokens: Tokens of the context.
         provider: Who is shown the context, such as ``anthropic``; None where it is not known.
+        top_k: Maximum number of hits, of the query or of the settings.
     """
 
     operation: Literal["search", "context"]
@@ -136,3 +137,4 @@ class SearchFinished:
     sources: int | None = None
     tokens: int | None = None
     provider: str | None = None
+    top_k: int | None = None

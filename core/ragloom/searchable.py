@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol, Self, TypeVar
 
 import numpy as np
 
+from ragloom.background import Worker
 from ragloom.components import Home
 from ragloom.context.packing import Strategy, build_context
 from ragloom.errors import ConfigError, RagloomError
@@ -40,12 +41,22 @@ class Member(Answers, Protocol):
     def formatter(self) -> Formatter:
         """Writes a context as text."""
 
+    @property
+    def turn(self) -> AbstractContextManager[object]:
+        """Held while its components are used."""
+
 
 M = TypeVar("M", bound=Member)
+T = TypeVar("T")
 
 
 class Searchable(ABC):
-    """Searches, and packs what it finds; plugins hear of every search. A context manager that closes it."""
+    """Searches, and packs what it finds; plugins hear of every search. A context manager that closes it.
+
+    Threads and coroutines may share it: searches take turns.
+    """
+
+    _worker: Worker | None = None
 
     def __enter__(self) -> Self:
         """Itself."""
@@ -98,9 +109,32 @@ class Searchable(ABC):
         """
         asked = _query(query, top_k, min_relevance, mode, where, per_file)
         started = time.perf_counter()
-        result = self.answer(asked)
-        self._tell(result, started)
+        with self._turns():
+            result = self.answer(asked)
+        self._tell(result, started, self._limit(asked))
         return result
+
+    async def asearch(
+        self,
+        query: Query | str,
+        *,
+        top_k: int | None = None,
+        min_relevance: float | None = None,
+        mode: Mode | None = None,
+        where: Sequence[Condition | str] = (),
+        per_file: int | None = None,
+    ) -> SearchResult:
+        """As :meth:`search`, on a thread: the event loop goes on. Cancelled, the answer is dropped."""
+        return await self._apart(
+            lambda: self.search(
+                query,
+                top_k=top_k,
+                min_relevance=min_relevance,
+                mode=mode,
+                where=where,
+                per_file=per_file,
+            )
+        )
 
     def context(
         self,
@@ -142,23 +176,24 @@ class Searchable(ABC):
             asked = replace(asked, per_file=0)
         started = time.perf_counter()
         members = self.members
-        limit = self._limit(asked)
-        varied = strategy == "diversity"
-        result = self.answer(replace(asked, top_k=limit * _POOL if varied else limit))
-        root = members[0].root
-        packed = build_context(
-            result.hits,
-            max_tokens=max_tokens,
-            strategy=strategy,
-            counter=counter,
-            formatter=formatter or members[0].formatter,
-            read_text=(lambda uri: text_of(root / uri)) if result.checked else None,
-            root=root,
-            modified=_modified(members, result.hits) if strategy == "recency" else None,
-            vectors=_vectors(members, result.hits) if varied else None,
-            limit=limit,
-            reason=result.reason,
-        )
+        with self._turns():
+            limit = self._limit(asked)
+            varied = strategy == "diversity"
+            result = self.answer(replace(asked, top_k=limit * _POOL if varied else limit))
+            root = members[0].root
+            packed = build_context(
+                result.hits,
+                max_tokens=max_tokens,
+                strategy=strategy,
+                counter=counter,
+                formatter=formatter or members[0].formatter,
+                read_text=(lambda uri: text_of(root / uri)) if result.checked else None,
+                root=root,
+                modified=_modified(members, result.hits) if strategy == "recency" else None,
+                vectors=_vectors(members, result.hits) if varied else None,
+                limit=limit,
+                reason=result.reason,
+            )
         packed = replace(
             packed,
             closest=result.closest,
@@ -166,8 +201,55 @@ class Searchable(ABC):
             pending=result.pending,
             checked=result.checked,
         )
-        self._tell(result, started, packed, provider)
+        self._tell(result, started, limit, packed, provider)
         return packed
+
+    async def acontext(
+        self,
+        query: Query | str,
+        *,
+        max_tokens: int = 4000,
+        strategy: Strategy = "relevance",
+        top_k: int | None = None,
+        min_relevance: float | None = None,
+        mode: Mode | None = None,
+        where: Sequence[Condition | str] = (),
+        formatter: Formatter | None = None,
+        counter: TokenCounter | None = None,
+        provider: str | None = None,
+    ) -> Context:
+        """As :meth:`context`, on a thread: the event loop goes on. Cancelled, the answer is dropped."""
+        return await self._apart(
+            lambda: self.context(
+                query,
+                max_tokens=max_tokens,
+                strategy=strategy,
+                top_k=top_k,
+                min_relevance=min_relevance,
+                mode=mode,
+                where=where,
+                formatter=formatter,
+                counter=counter,
+                provider=provider,
+            )
+        )
+
+    async def _apart(self, work: Callable[[], T]) -> T:
+        if self._worker is None:
+            self._worker = Worker()
+        return await self._worker.run(work)
+
+    def _release_worker(self) -> None:
+        if self._worker is not None:
+            self._worker.close()
+
+    @contextmanager
+    def _turns(self) -> Iterator[None]:
+        """The turn of every space, always in the same order, so that no two groups wait for each other."""
+        with ExitStack() as held:
+            for turn in sorted((member.turn for member in self.members), key=id):
+                held.enter_context(turn)
+            yield
 
     def _limit(self, query: Query) -> int:
         usual = max(member.settings.top_k for member in self.members)
@@ -182,6 +264,7 @@ class Searchable(ABC):
         self,
         result: SearchResult,
         started: float,
+        top_k: int,
         packed: Context | None = None,
         provider: str | None = None,
     ) -> None:
@@ -196,6 +279,7 @@ class Searchable(ABC):
             sources=None if packed is None else len(packed.citations),
             tokens=None if packed is None else packed.tokens,
             provider=provider,
+            top_k=top_k,
         )
         workspace = self.members[0].workspace
         workspace.host.finished(workspace, event)

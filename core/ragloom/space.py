@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from ragloom.background import Indexed
 from ragloom.components import Components, Home, Select
 from ragloom.config.settings import SpaceSettings
 from ragloom.config.spelling import did_you_mean
@@ -52,7 +53,7 @@ _UNCALIBRATED = (
 )
 
 
-class Space(Components, Searchable):
+class Space(Components, Searchable, Indexed[IndexReport]):
     """One named index; a :class:`ragloom.Workspace` makes it. A context manager that closes it.
 
     Args:
@@ -92,6 +93,7 @@ class Space(Components, Searchable):
 
     def close(self) -> None:
         """Free the model's memory and let go of a server; the next search starts them again."""
+        self._release_worker()
         self._reader.close()
         if "embedder" in self.__dict__:
             self.embedder.close()
@@ -113,6 +115,10 @@ class Space(Components, Searchable):
             select=self._select,
             within=self.within if within is None else within,
         )
+
+    def twin(self) -> Space:
+        """The same index with components of its own, which another thread may use."""
+        return self.with_settings(self.settings)
 
     @property
     def members(self) -> Sequence[Space]:

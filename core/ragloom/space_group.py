@@ -6,18 +6,21 @@ from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 
+from ragloom.background import Indexed
 from ragloom.context.citations import citation_of
+from ragloom.indexing.indexer import LOCK_TIMEOUT
+from ragloom.reports import IndexReport
 from ragloom.retrieval.query import Query
 from ragloom.retrieval.rows import row_of
 from ragloom.retrieval.search import search_many
 from ragloom.searchable import Searchable, holder
 from ragloom.space import Space
-from ragloom.types import Citation, Hit, SearchResult
+from ragloom.types import Citation, Hit, Progress, SearchResult
 
 _RERANKED = 1.0  # scores above it are a reranker's; fused ones are at most that
 
 
-class SpaceGroup(Searchable):
+class SpaceGroup(Searchable, Indexed[tuple[IndexReport, ...]]):
     """Spaces that are searched as one; each model is in memory once. A context manager that closes them.
 
     >>> with SpaceGroup([workspace.space("docs"), workspace.space("adr")]) as group:
@@ -37,9 +40,39 @@ class SpaceGroup(Searchable):
 
     def close(self) -> None:
         """Close every space."""
+        self._release_worker()
         with ExitStack() as closing:
             for space in self.spaces:
                 closing.callback(space.close)
+
+    def index(
+        self,
+        *,
+        full: bool = False,
+        allow_empty: bool = False,
+        seconds: float | None = None,
+        progress: Progress | None = None,
+        timeout: float = LOCK_TIMEOUT,
+    ) -> tuple[IndexReport, ...]:
+        """Bring every space up to date, one after the other; see :meth:`Space.index`.
+
+        Raises:
+            RagloomError: As of :meth:`Space.index`, for the first space that fails.
+        """
+        return tuple(
+            space.index(
+                full=full,
+                allow_empty=allow_empty,
+                seconds=seconds,
+                progress=progress,
+                timeout=timeout,
+            )
+            for space in self.spaces
+        )
+
+    def twin(self) -> SpaceGroup:
+        """The same spaces with components of their own, which another thread may use."""
+        return SpaceGroup(space.twin() for space in self.spaces)
 
     @property
     def members(self) -> Sequence[Space]:

@@ -35,6 +35,7 @@ PUBLIC = {
     *(f"ragloom.{kit}" for kit in ("cli", "config", "context", "stores", "testing", "text")),
 }
 LLM_PLUGIN = "ragloom_llm"  # llm's entry points name it, not ours
+ADAPTERS = ["ragloom_langchain"]  # without a hook: only imported
 needs_cli = pytest.mark.skipif(
     importlib.util.find_spec("ragloom.cli") is None, reason="the command line is not there yet"
 )
@@ -68,7 +69,7 @@ def test_the_host_loads_no_more_than_the_plugins_themselves():
     assert set() == loaded - STANDARD - HOST - set(PLUGINS)
 
 
-@pytest.mark.parametrize("plugin", PLUGINS)
+@pytest.mark.parametrize("plugin", [*PLUGINS, *ADAPTERS])
 def test_a_plugin_loads_only_ragloom(plugin):
     assert set() == loaded_by(f"import {plugin}") - STANDARD - HOST - {plugin}
 
@@ -131,7 +132,7 @@ def test_the_import_contract_forbids_all_that_is_not_public(root):
 def test_the_import_contracts_list_every_plugin(root):
     tool = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["tool"]
     _, core, independence, public = tool["importlinter"]["contracts"]
-    plugins = sorted([*PLUGINS, LLM_PLUGIN])
+    plugins = sorted([*PLUGINS, LLM_PLUGIN, *ADAPTERS])
     assert sorted(independence["modules"]) == plugins
     assert sorted(public["source_modules"]) == plugins
     assert set() == set(plugins) - set(core["forbidden_modules"])

@@ -133,3 +133,13 @@ def test_spaces_of_one_model_share_it(spaces):
     one, other = spaces["a"], spaces["b"]
     SpaceGroup([one, other])
     assert one.embedder is other.embedder
+
+
+def test_groups_of_the_same_spaces_answer_in_any_order(spaces):
+    a, b, whole = spaces["a"], spaces["b"], spaces["all"]
+    for order in ([a, b], [b, a], [whole, a], [b, whole, a], [a, whole]):
+        group = SpaceGroup(order)
+        assert group.search("how errors are logged", top_k=10).hits
+        assert group.context("how errors are logged").citations
+    SpaceGroup([a, b])
+    assert a.embedder is b.embedder

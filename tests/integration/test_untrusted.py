@@ -369,8 +369,9 @@ def test_llm_gets_the_line_and_nothing_else(clone, listener, tmp_path):
 def test_python_opens_none_of_them(name, clone, listener, tmp_path):
     from ragloom_agents import Agents
     from ragloom_knowledge import KnowledgeBase
+    from ragloom_langchain import RagloomRetriever
     from ragloom_librarian import KnowledgeBase as Librarian
-    from ragloom_librarian import RagloomRetriever, query_knowledge_base
+    from ragloom_librarian import query_knowledge_base
     from ragloom_templates import TemplateLibrary
 
     key = attack(clone, name, listener)

@@ -1,12 +1,20 @@
 import configparser
+import io
+import re
+import shutil
 import subprocess
 import sys
 import tarfile
 import tomllib
 import zipfile
 from email.parser import Parser
+from importlib.metadata import version
 
 import pytest
+import yaml
+from packaging.requirements import Requirement
+
+GIT = shutil.which("git") or ""
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +71,7 @@ def test_wheel_has_a_command_and_an_entry_point_for_every_plugin(wheel, packages
         points.read_string(archive.read(name).decode())
     plugins = {p.name.removeprefix("ragloom_"): p.name for p in packages if p.name != "ragloom"}
 
+    del plugins["langchain"]  # it has no hook: it is imported
     # That for llm is found by llm itself.
     plugins["audit"] = "ragloom.audit"  # of core
     assert plugins == dict(points["ragloom"]) | {"llm": points["llm"]["ragloom"]}
@@ -102,7 +111,132 @@ def test_every_requirement_has_a_lower_bound_to_test_with(root, project, tmp_pat
     assert set() == required - names
 
 
-def test_version_is_stated_once(project):
+BROKE = {  # a release of this kind changed what ragloom calls
+    *("numpy", "numkong", "mcp", "pymilvus", "sqlalchemy"),  # a major one
+    *("langgraph", "langchain-core", "llama-index-core"),
+    "tree-sitter-language-pack",
+}
+
+
+def test_what_broke_before_has_an_upper_limit(project):
+    lines = [
+        *project["project"]["dependencies"],
+        *(line for lines in project["project"]["optional-dependencies"].values() for line in lines),
+    ]
+    requirements = list(map(Requirement, lines))
+    limited = {
+        one.name
+        for one in requirements
+        if any(bound.operator in {"<", "<=", "=="} for bound in one.specifier)
+    }
+    assert set() == BROKE - {one.name for one in requirements}
+    assert set() == BROKE - limited
+
+
+def test_version_is_stated_once(project, root):
     import ragloom
 
-    assert project["project"]["version"] == ragloom.__version__
+    stated = project["tool"]["hatch"]["version"]["fallback-version"]
+    assert "version" in project["project"]["dynamic"]
+    assert ragloom.__version__ == version("ragloom")
+    released = re.search(r"^## (\S+)", (root / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
+    assert stated == released[1].rstrip(",")
+
+
+@pytest.fixture(scope="module")
+def copy(root, tmp_path_factory):
+    """A repository of its own with the files of this one, without tags."""
+    if not GIT:
+        pytest.skip("needs git")
+    folder = tmp_path_factory.mktemp("repository")
+    for name in ("core", "plugins", "CHANGELOG.md", "LICENSE", "README.md", "pyproject.toml"):
+        place = root / name
+        if place.is_dir():  # what is large has no part in a version
+            ignore = shutil.ignore_patterns("*.onnx", "__pycache__")
+            shutil.copytree(place, folder / name, ignore=ignore)
+        else:
+            shutil.copy(place, folder / name)
+    for name in (".git_archival.txt", ".gitattributes", ".gitignore"):
+        shutil.copy(root / name, folder / name)
+    git(folder, "init", "--quiet")
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--message", "all")
+    return folder
+
+
+def git(folder, *arguments):
+    who = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+    subprocess.run([GIT, *who, *arguments], cwd=folder, check=True)
+
+
+def built_version(folder):
+    done = subprocess.run(
+        [sys.executable, "-m", "hatchling", "version"],
+        cwd=folder,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return done.stdout.strip()
+
+
+def archived(repository, folder):
+    """The source archive of the newest commit, as a forge makes it."""
+    folder.mkdir()
+    made = subprocess.run([GIT, "archive", "HEAD"], cwd=repository, check=True, capture_output=True)
+    with tarfile.open(fileobj=io.BytesIO(made.stdout)) as archive:
+        archive.extractall(folder, filter="data")
+    return folder
+
+
+def test_the_version_is_that_of_the_tag_or_stated_where_there_is_none(copy, tmp_path, project):
+    stated = project["tool"]["hatch"]["version"]["fallback-version"]
+    assert stated == built_version(copy)  # a clone without tags
+    assert stated == built_version(archived(copy, tmp_path / "without"))
+    shutil.copytree(copy, tmp_path / "plain", ignore=shutil.ignore_patterns(".git*"))
+    assert stated == built_version(tmp_path / "plain")  # no trace of git
+
+    git(copy, "tag", "v9.8.7")
+    assert "9.8.7" == built_version(copy)
+    assert "9.8.7" == built_version(archived(copy, tmp_path / "with"))
+    git(copy, "commit", "--quiet", "--allow-empty", "--message", "more")
+    assert "9.8.7" == built_version(copy)  # between two tags that of the last
+
+
+def test_the_version_of_a_source_distribution_stays_without_git(copy, tmp_path):
+    command = ["-m", "build", "--sdist", "--no-isolation", "--outdir", str(tmp_path)]
+    subprocess.run([sys.executable, *command, str(copy)], check=True, capture_output=True)
+    (built,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(built) as archive:
+        archive.extractall(tmp_path, filter="data")
+    (unpacked,) = (path for path in tmp_path.iterdir() if path.is_dir())
+    assert f"ragloom-{built_version(copy)}" == unpacked.name
+    assert built_version(copy) == built_version(unpacked)
+
+
+def test_the_workflow_of_a_release_is_one_and_tries_the_oldest_and_the_newest(root, project):
+    checked = pytest.importorskip("check_jsonschema", reason="needs check-jsonschema")
+    path = root / ".github" / "workflows" / "release.yml"
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            checked.__name__,
+            "--builtin-schema",
+            "vendor.github-workflows",
+            path,
+        ],
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert 0 == done.returncode, done.stdout
+    pythons = [
+        line.rpartition(" :: ")[2]
+        for line in project["project"]["classifiers"]
+        if re.fullmatch(r"Programming Language :: Python :: 3\.\d+", line)
+    ]
+    workflow = yaml.safe_load(path.read_text("utf-8"))
+    tried = workflow["jobs"]["wheel"]["strategy"]["matrix"]["python"]
+    assert [pythons[0], pythons[-1]] == tried
+    assert f">={pythons[0]}" == project["project"]["requires-python"]

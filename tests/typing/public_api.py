@@ -11,8 +11,10 @@ import click
 
 from ragloom import (
     Chunker,
+    Context,
     Embedder,
     Formatter,
+    IndexReport,
     Loader,
     NoOptions,
     PluginHost,
@@ -20,10 +22,14 @@ from ragloom import (
     Provider,
     Reranker,
     SearchableStore,
+    SearchResult,
+    Space,
+    SpaceGroup,
     Store,
     Workspace,
     embedder_from,
     hookimpl,
+    make_tool,
 )
 from ragloom.cli import Command, Group, Session, json_option, progress
 from ragloom.testing import ExactStore, HashingEmbedder, HashingOptions, hashing_provider
@@ -89,6 +95,15 @@ def stores(store: Store) -> Sequence[tuple[str, float]]:
 def embed_nothing() -> Embedder:
     made = embedder_from(lambda texts: [[1, 0]] * len(texts), dimension=2, fingerprint="x")
     return assert_type(made, Embedder)
+
+
+async def awaited(space: Space, group: SpaceGroup) -> None:
+    assert_type(await space.asearch("a", where=["path under docs"]), SearchResult)
+    assert_type(await group.acontext("a", max_tokens=9), Context)
+    assert_type(await space.aindex(full=True), IndexReport)
+    assert_type(await group.aindex(), tuple[IndexReport, ...])
+    assert_type(make_tool(group, mode="dense")("a", top_k=1), str)
+    make_tool(space, mode="semantic")  # type: ignore[arg-type]
 
 
 @click.group("notes", cls=Group)

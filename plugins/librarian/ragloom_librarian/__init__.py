@@ -12,7 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING
+from warnings import warn
 
 from ragloom import CommandSpec, hookimpl
 
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
     from ragloom_librarian.availability import check_rag_available
     from ragloom_librarian.documents import RetrievedDocument
     from ragloom_librarian.knowledge_base import KnowledgeBase, query_knowledge_base
-    from ragloom_librarian.langchain import RagloomRetriever
     from ragloom_librarian.merging import merge_context
     from ragloom_librarian.node import (
         LibrarianNode,
@@ -37,7 +38,6 @@ __all__ = [
     "LibrarianNode",
     "LibrarianSettings",
     "LibrarianState",
-    "RagloomRetriever",
     "RetrievedDocument",
     "alibrarian_node",
     "check_rag_available",
@@ -83,7 +83,6 @@ _ON_FIRST_USE: Mapping[str, str] = {
     "LibrarianNode": "node",
     "LibrarianSettings": "settings",
     "LibrarianState": "node",
-    "RagloomRetriever": "langchain",
     "RetrievedDocument": "documents",
     "alibrarian_node": "node",
     "check_rag_available": "availability",
@@ -96,6 +95,13 @@ _ON_FIRST_USE: Mapping[str, str] = {
 
 def __getattr__(name: str) -> object:
     """Import what is heavy on first use (PEP 562)."""
+    if name == "RagloomRetriever":  # where it was before ragloom_langchain
+        warn(
+            "RagloomRetriever is in ragloom_langchain; ragloom_librarian will not have it from 0.2 on",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        return resolve_name("ragloom_langchain:RagloomRetriever")
     if name not in _ON_FIRST_USE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_ON_FIRST_USE[name]}"), name)

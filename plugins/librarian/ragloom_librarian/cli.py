@@ -127,12 +127,26 @@ def rebuild(
     epilog="""\b
 Examples:
   ragloom librarian query "How do I log errors?"
-  ragloom librarian query "error logging" --threshold 0.5 --top-n 5 --json""",
+  ragloom librarian query "error logging" --threshold 0.5 --top-n 5 --json
+  ragloom librarian query "How do I log errors?" --context --manual docs/brief.md""",
 )
 @click.argument("query")
 @click.option("-k", "k", metavar="N", type=int, help="Number of candidate documents.")
 @click.option("--threshold", metavar="SHARE", type=SHARE, help="The least relevance, 0 to 1.")
 @click.option("--top-n", "top_n", metavar="N", type=int, help="Maximum number of documents.")
+@click.option(
+    "--context",
+    "as_context",
+    is_flag=True,
+    help="Print the documents as the one text that the node writes for the next step.",
+)
+@click.option(
+    "--manual",
+    "manual",
+    metavar="FILE",
+    multiple=True,
+    help="With --context: a file that comes first, whole, as manual_context does; may be repeated.",
+)
 @json_option
 @click.pass_obj
 def query_command(
@@ -142,15 +156,31 @@ def query_command(
     k: int | None,
     threshold: float | None,
     top_n: int | None,
+    as_context: bool,
+    manual: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Show the documents that a workflow would get for QUERY: score, file, lines and section."""
+    """Show the documents that a workflow would get for QUERY: score, file, lines and section.
+
+    With --context, what it would put before its model; --json then has the keys that the node writes.
+    """
+    if manual and not as_context:
+        raise click.UsageError("--manual goes with --context")
     base = _opened(session, k=k, threshold=threshold, top_n=top_n)
     found, result = base.retrieve(query)
     if result.searched_for:
         session.note(f"searched for: {result.searched_for}")
     if not found:
         session.note(f"no document: {why_empty(result, 'show it with --threshold 0')}")
+    if as_context:
+        from ragloom_librarian.merging import merge_context
+
+        combined = merge_context(manual, found, root=base.workspace.root)
+        if as_json:
+            print_json(cast("Json", {"retrieved_context": found, "combined_context": combined}))
+        elif combined:
+            click.echo(combined)
+        return
     if as_json:
         print_json(cast("Json", found))
         return

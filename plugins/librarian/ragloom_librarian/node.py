@@ -6,7 +6,7 @@ import asyncio
 import logging
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from pathlib import Path
 from typing import TypedDict, cast
@@ -46,21 +46,38 @@ class LibrarianNode:
 
     Args:
         knowledge_base: Opens the knowledge base, at every call.
+        root: The folder that files given by hand are relative to where the knowledge base does not open.
+        timeout: Seconds to wait for an answer, 0 for no limit; the setting ``librarian.timeout``, 10, by
+            default.
+
+    Raises:
+        ConfigError: ``timeout`` is no number of seconds.
     """
 
-    def __init__(self, knowledge_base: Callable[[], KnowledgeBase]) -> None:
+    def __init__(
+        self,
+        knowledge_base: Callable[[], KnowledgeBase],
+        *,
+        root: str | os.PathLike[str] = ".",
+        timeout: float | None = None,
+    ) -> None:
+        if timeout is not None and not timeout >= 0:
+            raise ConfigError(f"timeout: expected seconds, or 0 for no limit, found {timeout!r}")
         self._knowledge_base = knowledge_base
+        self._root = Path(root)
+        self._timeout = timeout
 
     def __call__(self, state: LibrarianState) -> LibrarianState:
         """Retrieve documents for ``state["issue_brief"]``.
 
         Returns:
-            ``retrieved_context`` and ``combined_context``; on failure ``degraded_reason`` alone.
+            ``retrieved_context`` and ``combined_context``; on failure ``degraded_reason``, and as
+            ``combined_context`` the files given by hand, where there are any.
 
         Raises:
             SourceError: A file of ``manual_context`` does not exist.
         """
-        call = _Call(self._knowledge_base, state)
+        call = _Call(self._knowledge_base, state, self._root, self._timeout)
         try:
             return call.update(call.start().result(call.limit))
         except SourceError:
@@ -70,7 +87,7 @@ class LibrarianNode:
 
     async def acall(self, state: LibrarianState) -> LibrarianState:
         """As a call, without holding the event loop."""
-        call = _Call(self._knowledge_base, state)
+        call = _Call(self._knowledge_base, state, self._root, self._timeout)
         try:
             waiting = asyncio.wrap_future(await asyncio.to_thread(call.start))
             return call.update(await asyncio.wait_for(waiting, call.limit))
@@ -83,10 +100,17 @@ class LibrarianNode:
 class _Call:
     """One call of the node."""
 
-    def __init__(self, open_base: Callable[[], KnowledgeBase], state: LibrarianState) -> None:
+    def __init__(
+        self,
+        open_base: Callable[[], KnowledgeBase],
+        state: LibrarianState,
+        root: Path,
+        timeout: float | None,
+    ) -> None:
         self._open = open_base
         self._state = state
-        self._root = Path()
+        self._root = root
+        self._timeout = timeout
         self._manual: list[str] = []
         self.limit: float | None = None  # seconds to wait for an answer
 
@@ -104,9 +128,9 @@ class _Call:
             answer.set_result(_reason(error))
             return answer
         self._root = base.workspace.root
-        self.limit = min(base.settings.timeout, threading.TIMEOUT_MAX) or None
-        given = cast("list[str]", self._read("manual_context") or [])
-        self._manual = [path for path, _ in manual_files(given, self._root)]
+        seconds = base.settings.timeout if self._timeout is None else self._timeout
+        self.limit = min(seconds, threading.TIMEOUT_MAX) or None
+        self._manual = [path for path, _ in manual_files(self._given(), self._root)]
         brief = self._read("issue_brief") or ""
         if not isinstance(brief, str):
             raise ConfigError(f"issue_brief: expected text, found {type(brief).__name__}")
@@ -139,7 +163,8 @@ class _Call:
         """What the node returns after an error, or when the time is over."""
         if isinstance(error, TimeoutError):
             return self._degraded(
-                f"no answer within {self.limit:g} s; the setting librarian.timeout gives more time"
+                f"no answer within {self.limit:g} s; "
+                f"{'timeout=' if self._timeout else 'the setting librarian.timeout'} gives more time"
             )
         return self._degraded(_reason(error))
 
@@ -149,11 +174,35 @@ class _Call:
             return self._state.get(key)
         return getattr(self._state, key, None)
 
-    @staticmethod
-    def _degraded(reason: str) -> LibrarianState:
-        said = " ".join(reason.split())
+    def _given(self) -> Iterable[str | os.PathLike[str]] | str | os.PathLike[str]:
+        return cast("list[str]", self._read("manual_context") or [])
+
+    def _degraded(self, reason: str) -> LibrarianState:
+        manual, unread = self._whatever_is_readable()
+        said = " ".join("; ".join(dict.fromkeys([reason, *unread])).split())
         _LOG.warning("going on without the project's documents: %s", said)
-        return LibrarianState(degraded_reason=said)
+        update = LibrarianState(degraded_reason=said)
+        if manual:
+            update["combined_context"] = manual
+        return update
+
+    def _whatever_is_readable(self) -> tuple[str, list[str]]:
+        """The files given by hand as one text, and why some are not in it."""
+        readable: list[str | os.PathLike[str]] = []
+        unread: list[str] = []
+        given = self._given()
+        try:
+            paths = [given] if isinstance(given, str | os.PathLike) else list(given)
+        except TypeError:
+            paths = []
+        for path in paths:
+            try:
+                merge_context([path], [], root=self._root)
+            except (RagloomError, ValueError) as error:  # a path may hold a null character
+                unread.append(str(error))
+            else:
+                readable.append(path)
+        return merge_context(readable, [], root=self._root), unread
 
 
 def _reason(error: BaseException) -> str:
@@ -168,6 +217,7 @@ def make_librarian_node(
     *,
     workspace: str | os.PathLike[str] = ".",
     host: PluginHost | None = None,
+    timeout: float | None = None,
 ) -> LibrarianNode:
     """A node for one project.
 
@@ -178,8 +228,9 @@ def make_librarian_node(
         settings: Instead of those in the settings file and the environment.
         workspace: The project's folder; relative to the current folder of the call.
         host: The plugins; those that are installed, by default.
+        timeout: Seconds to wait for an answer, 0 for no limit; those of the settings by default.
     """
-    return LibrarianNode(lambda: opened(workspace, host, settings))
+    return LibrarianNode(lambda: opened(workspace, host, settings), root=workspace, timeout=timeout)
 
 
 def librarian_node(state: LibrarianState) -> LibrarianState:

@@ -3,8 +3,9 @@
 Any node parser, reader or embedding of LlamaIndex is a component of ragloom by its name, such as
 ``chunker: llamaindex:SentenceSplitter``; a class of another package by its dotted path, such as
 ``embedder: llamaindex:llama_index.embeddings.huggingface.HuggingFaceEmbedding``. The component's other
-settings are the arguments of the class. :class:`RagloomRetriever` is a retriever for LlamaIndex's own
-query engines.
+settings are the arguments of the class. The other way, :class:`RagloomRetriever` is a retriever for
+LlamaIndex's own query engines, and :class:`RagloomEmbedding`, :class:`RagloomNodeParser` and
+:class:`RagloomVectorStore` are ragloom's components as classes of LlamaIndex.
 """
 
 from __future__ import annotations
@@ -16,9 +17,19 @@ from typing import TYPE_CHECKING, TypeVar
 from ragloom import Chunker, Embedder, Loader, Provider, hookimpl
 
 if TYPE_CHECKING:
+    from ragloom_llamaindex.embedding import RagloomEmbedding
+    from ragloom_llamaindex.node_parser import RagloomNodeParser
     from ragloom_llamaindex.retriever import RagloomRetriever
+    from ragloom_llamaindex.vector_store import RagloomVectorStore
 
-__all__ = ["EmbeddingOptions", "PartOptions", "RagloomRetriever"]
+__all__ = [
+    "EmbeddingOptions",
+    "PartOptions",
+    "RagloomEmbedding",
+    "RagloomNodeParser",
+    "RagloomRetriever",
+    "RagloomVectorStore",
+]
 
 Component = TypeVar("Component")
 Options = TypeVar("Options")
@@ -113,12 +124,20 @@ def ragloom_embedders() -> Iterable[Provider[Embedder]]:
     return [_offer(summary, _embedder, EmbeddingOptions)]
 
 
+_ON_FIRST_USE = {
+    "RagloomEmbedding": "embedding",
+    "RagloomNodeParser": "node_parser",
+    "RagloomRetriever": "retriever",
+    "RagloomVectorStore": "vector_store",
+}
+
+
 def __getattr__(name: str) -> object:
     """Import what is heavy on first use (PEP 562)."""
-    if name != "RagloomRetriever":
+    if name not in _ON_FIRST_USE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    value: object = getattr(import_module(f"{__name__}.retriever"), name)
+    value: object = getattr(import_module(f"{__name__}.{_ON_FIRST_USE[name]}"), name)
     globals()[name] = value
     return value

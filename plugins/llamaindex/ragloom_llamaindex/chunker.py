@@ -45,7 +45,7 @@ class NodeParserChunker:
         spans = {
             fitting
             for span in self._spans(document, counter, max_tokens)
-            for fitting in _fitting(document.text, span, budget)
+            for fitting in fitting_spans(document.text, span, budget)
         }
         for span in sorted(spans):
             yield Piece(span=span)
@@ -101,7 +101,7 @@ class NodeParserChunker:
         return {name: value for name, value in fitted.items() if name not in self._class.options}
 
 
-def _fitting(text: str, span: Span, budget: Budget) -> Iterator[Span]:
+def fitting_spans(text: str, span: Span, budget: Budget) -> Iterator[Span]:
     """A span whole, or split where the embedder would not read all of it."""
     if _fits(text, *span, budget):
         yield span

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
-import threading
+from collections.abc import Sequence
+from dataclasses import replace
 
-from ragloom import Hit, MissingDependencyError, Mode, PluginHost, Space, Workspace
+from ragloom import (
+    Condition,
+    Hit,
+    MissingDependencyError,
+    Mode,
+    PluginHost,
+    Query,
+    SearchResult,
+    Space,
+    SpaceGroup,
+    Workspace,
+)
 from ragloom.context import absent_digest, hit_json, on_one_line, why_empty
 
 try:
@@ -41,29 +52,38 @@ class RagloomRetriever(BaseRetriever):
     nothing is relevant, the log ``ragloom`` names the closest passage.
 
     Args:
-        space: The index.
+        space: The index, or several as one.
         top_k: The maximum number of passages; the space's own setting by default.
         min_relevance: Less relevant passages, 0 to 1, are omitted; likewise.
         mode: ``hybrid``, ``rrf``, ``dense`` or ``lexical``; likewise.
+        where: Conditions that every passage passes, such as ``"path under docs"``.
         per_file: Maximum number of passages of one file; by default 0 for no maximum, as a context has it.
+            None leaves it to the space's own setting.
+
+    Raises:
+        ConfigError: A value is unknown or out of range.
     """
 
     def __init__(
         self,
-        space: Space,
+        space: Space | SpaceGroup,
         *,
         top_k: int | None = None,
         min_relevance: float | None = None,
         mode: Mode | None = None,
-        per_file: int = 0,
+        where: Sequence[Condition | str] = (),
+        per_file: int | None = 0,
     ) -> None:
         super().__init__()
         self._space = space
-        self._top_k = top_k
-        self._min_relevance = min_relevance
-        self._mode = mode
-        self._per_file = per_file
-        self._lock = threading.Lock()
+        self._query = Query(
+            "",
+            top_k=top_k,
+            min_relevance=min_relevance,
+            mode=mode,
+            where=where,
+            per_file=per_file,
+        )
 
     @classmethod
     def open(
@@ -76,7 +96,8 @@ class RagloomRetriever(BaseRetriever):
         top_k: int | None = None,
         min_relevance: float | None = None,
         mode: Mode | None = None,
-        per_file: int = 0,
+        where: Sequence[Condition | str] = (),
+        per_file: int | None = 0,
     ) -> RagloomRetriever:
         """A retriever for a space of the workspace at ``path``.
 
@@ -84,25 +105,29 @@ class RagloomRetriever(BaseRetriever):
             ConfigError: The folder does not exist, or a setting is wrong.
         """
         chosen = Workspace.open(path, config=config, host=host).space(space)
-        return cls(chosen, top_k=top_k, min_relevance=min_relevance, mode=mode, per_file=per_file)
+        return cls(
+            chosen,
+            top_k=top_k,
+            min_relevance=min_relevance,
+            mode=mode,
+            where=where,
+            per_file=per_file,
+        )
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         """Search the space; :class:`NotIndexedError` where nothing is indexed yet."""
-        with self._lock:  # a component is used from one thread at a time
-            result = self._space.search(
-                query_bundle.query_str,
-                top_k=self._top_k,
-                min_relevance=self._min_relevance,
-                mode=self._mode,
-                per_file=self._per_file,
-            )
-        if not result.hits:
-            _LOG.warning("no node: %s", why_empty(result, _HOW))
-        return [_node(hit, result.searched_for) for hit in result.hits]
+        return _nodes(self._space.search(replace(self._query, text=query_bundle.query_str)))
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        """As :meth:`_retrieve`, on a thread."""
-        return await asyncio.to_thread(self._retrieve, query_bundle)
+        """As :meth:`_retrieve`, without holding the event loop."""
+        asked = replace(self._query, text=query_bundle.query_str)
+        return _nodes(await self._space.asearch(asked))
+
+
+def _nodes(result: SearchResult) -> list[NodeWithScore]:
+    if not result.hits:
+        _LOG.warning("no node: %s", why_empty(result, _HOW))
+    return [_node(hit, result.searched_for) for hit in result.hits]
 
 
 def _node(hit: Hit, searched_for: str) -> NodeWithScore:

@@ -195,3 +195,28 @@ def test_the_folders_of_the_settings_may_be_empty(project):
     done = ragloom(project, "librarian", "rebuild")
 
     assert done.stdout.startswith("0 files indexed, 0 skipped, 12 removed")
+
+
+def test_the_context_is_what_the_node_writes(project):
+    (project / "brief.md").write_text("# Brief\n\nExport invoices.\n")
+    from ragloom_librarian import make_librarian_node
+
+    update = make_librarian_node(workspace=project)(
+        {"issue_brief": QUESTION, "manual_context": ["brief.md"]}
+    )
+    command = ("librarian", "query", QUESTION, "--context", "--manual", "brief.md")
+    shown = ragloom(project, *command)
+    assert (0, update["combined_context"]) == (shown.returncode, shown.stdout.rstrip("\n"))
+    assert update == json.loads(ragloom(project, *command, "--json").stdout)
+
+
+def test_files_by_hand_need_the_context(project):
+    done = ragloom(project, "librarian", "query", QUESTION, "--manual", "brief.md")
+    assert 2 == done.returncode
+    assert "--manual goes with --context" in done.stderr
+
+
+def test_a_context_without_documents_is_empty_and_says_why(project):
+    done = ragloom(project, "librarian", "query", "Klingon localization", "--context")
+    assert (0, "") == (done.returncode, done.stdout)
+    assert "no document" in done.stderr

@@ -196,8 +196,7 @@ def degraded(request, bare, project, host, make_plugin, monkeypatch, tmp_path, s
     return node, said[case]
 
 
-@modes
-@pytest.mark.parametrize(
+DEGRADED = pytest.mark.parametrize(
     "degraded",
     [
         "extra",
@@ -213,6 +212,26 @@ def degraded(request, bare, project, host, make_plugin, monkeypatch, tmp_path, s
     ],
     indirect=True,
 )
+
+
+@modes
+@DEGRADED
+def test_each_degraded_case_keeps_the_files_given_by_hand(degraded, mode, tmp_path):
+    node, reason = degraded
+    brief = tmp_path / "brief.md"
+    brief.write_text("# Brief\n\nExport invoices every night.\n")
+    state = {"issue_brief": BRIEF, "manual_context": [str(brief)]}
+
+    update = node(state) if mode == "sync" else asyncio.run(node.acall(state))
+
+    assert {"combined_context", "degraded_reason"} == set(update)
+    assert reason in update["degraded_reason"]
+    assert "Export invoices every night." in update["combined_context"]
+    assert str(brief) in update["combined_context"].splitlines()[0]
+
+
+@modes
+@DEGRADED
 def test_each_degraded_case_runs_to_the_end_with_a_reason(degraded, mode, caplog, slow):
     node, reason = degraded
     caplog.set_level(logging.WARNING, "ragloom.librarian")

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ragloom import SourceError
+from ragloom import ConfigError, SourceError
 from ragloom_librarian import (
     LibrarianNode,
     LibrarianSettings,
@@ -181,3 +181,48 @@ def test_in_a_folder_that_is_gone_nothing_is_available(tmp_path, monkeypatch, ho
     available, message = check_rag_available(host=host)
 
     assert (False, ".: there is no such folder") == (available, message.rpartition(": ")[0])
+
+
+@modes
+def test_files_by_hand_are_relative_to_the_project_where_nothing_opens(bare, host, mode):
+    (bare / "brief.md").write_text("Export invoices.\n")
+    (bare / ".env").write_text("TOKEN=abc\n")
+    (bare / "ragloom.yaml").write_text("librarian: {threshold: 9}\n")
+    node = make_librarian_node(workspace=bare, host=host)
+
+    update = ask(node, mode, {"manual_context": ["brief.md", "none.md", ".env"]})
+
+    assert "Export invoices." in update["combined_context"]
+    assert "TOKEN" not in update["combined_context"]
+    said = update["degraded_reason"]
+    assert "ragloom.yaml:1" in said
+    assert "there is no file none.md" in said
+    assert ".env looks like a secret" in said
+
+
+@modes
+def test_the_time_limit_of_the_node_comes_before_that_of_the_settings(built, host, mode):
+    settings = LibrarianSettings(timeout=1e-9)
+    node = make_librarian_node(settings, workspace=built, host=host)
+    update = ask(node, mode, {"issue_brief": BRIEF, "manual_context": [PAGE]})
+    assert "the setting librarian.timeout gives more time" in update["degraded_reason"]
+    assert f'source="{PAGE}"' in update["combined_context"]
+
+    for timeout in (60, 0):
+        patient = make_librarian_node(settings, workspace=built, host=host, timeout=timeout)
+        assert 3 == len(ask(patient, mode, {"issue_brief": BRIEF})["retrieved_context"])
+
+    hasty = make_librarian_node(workspace=built, host=host, timeout=1e-9)
+    assert "timeout= gives more time" in ask(hasty, mode, {"issue_brief": BRIEF})["degraded_reason"]
+
+
+@pytest.mark.parametrize("timeout", [-1, float("nan")])
+def test_a_time_limit_that_is_none_is_refused(timeout):
+    with pytest.raises(ConfigError, match="timeout: expected seconds"):
+        make_librarian_node(timeout=timeout)
+
+
+def test_the_time_limit_is_a_variable_too(built, host, monkeypatch):
+    monkeypatch.setenv("RAGLOOM_LIBRARIAN_TIMEOUT", "0.000000001")
+    update = make_librarian_node(workspace=built, host=host)({"issue_brief": BRIEF})
+    assert "no answer within 1e-09 s" in update["degraded_reason"]

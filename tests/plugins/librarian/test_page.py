@@ -48,19 +48,6 @@ def test_the_functions_of_the_page_are_called_as_it_says(blocks, project, monkey
     assert names["text"].index("Log all errors.") < names["text"].index("relevance=")
 
 
-def test_the_retriever_of_the_page(blocks, project, monkeypatch):
-    pytest.importorskip("langchain_core")
-    from ragloom import Workspace
-
-    (project / "ragloom.yaml").write_text("sources: [docs]\nstore: sqlite\n")
-    Workspace.open(project).space().index()
-    monkeypatch.chdir(project)
-    names = {}
-    exec(blocks[2], names)  # noqa: S102 - our own page
-
-    assert names["documents"]
-
-
 def test_the_settings_of_the_page_are_the_defaults(root, project):
     from ragloom import Workspace
     from ragloom_librarian import LibrarianSettings

@@ -16,7 +16,7 @@ from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.response_synthesizers import get_response_synthesizer
 from llama_index.core.schema import MetadataMode
 
-from ragloom import NotIndexedError, PluginHost, Workspace
+from ragloom import ConfigError, NotIndexedError, PluginHost, Workspace
 from ragloom_llamaindex import RagloomRetriever
 
 DATA = Path(__file__).parents[2] / "data" / "librarian" / "docs"
@@ -158,3 +158,50 @@ def test_a_file_gives_all_its_passages_unless_told_otherwise(space):
         return max(Counter(node.metadata["file_path"] for node in nodes).values())
 
     assert most() > 1 == most(per_file=1)
+
+
+@pytest.mark.usefixtures("trusted")
+def test_every_option_is_that_of_a_search(space):
+    from ragloom import SpaceGroup
+
+    options = {
+        "top_k": 3,
+        "min_relevance": 0.1,
+        "mode": "lexical",
+        "where": ["path under docs/standards"],
+        "per_file": 1,
+    }
+    query = "How do I log errors?"
+    expected = [hit.chunk.id for hit in space.search(query, **options).hits]
+    assert expected
+    folder, host = space.workspace.root, space.workspace.host
+    for retriever in (
+        RagloomRetriever(space, **options),
+        RagloomRetriever(SpaceGroup([space]), **options),
+    ):
+        assert expected == [node.node_id for node in retriever.retrieve(query)]
+        assert expected == [node.node_id for node in asyncio.run(retriever.aretrieve(query))]
+    opened = RagloomRetriever.open(folder, host=host, **options)
+    assert opened._query == RagloomRetriever(space, **options)._query
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "said"),
+    [
+        ({"topk": 1}, TypeError, "topk"),
+        ({"mode": "semantic"}, ConfigError, "unknown mode 'semantic'"),
+        ({"where": ["nonsense"]}, ConfigError, "nonsense"),
+        ({"min_relevance": 2}, ConfigError, "min_relevance"),
+    ],
+)
+def test_what_is_unknown_or_wrong_is_refused(space, options, error, said):
+    with pytest.raises(error, match=said):
+        RagloomRetriever(space, **options)
+
+
+def test_the_index_of_the_page_answers(root, tmp_path, monkeypatch, capsys):
+    page = (root / "docs" / "llamaindex.md").read_text("utf-8")
+    monkeypatch.chdir(tmp_path)
+    exec(re.findall(r"```python\n(.*?)```", page, re.DOTALL)[1], {})  # noqa: S102 - our own page
+
+    assert "A pump is oiled in May." in capsys.readouterr().out
