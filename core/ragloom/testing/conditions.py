@@ -106,7 +106,7 @@ REFUSED: Final[Mapping[str, int]] = MappingProxyType(
         "priority> and status=draft": 11,
         "status=draft and": 17,
         "status=draft and priority": 26,
-        "status=draft or or tags:sea": 19,
+        "status=draft or or tags:sea": 17,
         "(status=draft": 1,
         "status=draft)": 13,
         "not": 4,

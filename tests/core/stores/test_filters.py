@@ -57,7 +57,7 @@ METADATA = {
         ("title=not x", "title", "=", "not x"),
         ("title=(a or b)", "title", "=", "(a or b)"),
         ('title="a or b"', "title", "=", "a or b"),
-        ('title="say "hi" and go"', "title", "=", 'say "hi" and go'),
+        ('title="say "hi" (go)"', "title", "=", 'say "hi" (go)'),
         ('title=" a "', "title", "=", " a "),
         ("title='a'", "title", "=", "a"),
         ('title="\'"', "title", "=", "'"),
