@@ -56,11 +56,13 @@ class Source:
         uri: The path relative to the workspace, with ``/``; it names the file everywhere.
         path: The absolute path to read.
         modified: When the file was last changed, in seconds since 1970.
+        encoding: The charset of a file that is not UTF-8, as the settings name it; empty to guess it.
     """
 
     uri: str
     path: Path
     modified: float = 0.0
+    encoding: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

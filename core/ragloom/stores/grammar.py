@@ -155,9 +155,10 @@ class _Reader:
         written = "=" if sign[0] == "==" else sign[0]
         if name == PATH and written == ":":
             written = "under"
-        return Condition(
-            field=name, operator=cast("Operator", written), value=self.value(repr(sign[0]))
-        )
+        value = self.value(repr(sign[0]))
+        if name == PATH:
+            value = value.removeprefix("./")  # no uri begins so
+        return Condition(field=name, operator=cast("Operator", written), value=value)
 
     def field(self) -> str:
         self.skip_blanks()

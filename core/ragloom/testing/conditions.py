@@ -91,7 +91,7 @@ CONDITIONS: Final[Mapping[str, str]] = MappingProxyType(
         # paths
         "path under notes": "a b c d e f g",
         "path:notes/a.md or path=notes/b.md": "a b",
-        "path under notes and not path=./notes/a.md and priority>=3": "a b d",
+        "path under notes and not path=./notes/a.md and priority>=3": "b d",
         "not path under notes": "",
     }
 )
