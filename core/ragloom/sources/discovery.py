@@ -1,7 +1,8 @@
 """Find the files of a space: a sorted walk that keeps out what must not be read.
 
 Skipped silently: what ``.gitignore`` and ``.ragloomignore`` name (nested files count for their
-own folder, as in git), and what git ignores everywhere, hidden files and folders, files that no loader reads, what tools write for tools
+own folder, as in git), and what git ignores everywhere, hidden files and folders, files that no loader
+reads, what tools write for tools
 (lock files, ``*.min.js``), data files such as JSON of more than 100,000 bytes, and files without an ending
 that are as long or no text. A file that is named itself is read all the same, whatever its ending, if
 it is text. Skipped and named: secrets, links that lead outside the roots, what is no regular file,
@@ -323,7 +324,7 @@ def _own_rules(
 
 
 def _content(path: Path, *, linked: bool = False) -> bytes | None:
-    """An ignore file; None where there is none, or where it is a link, which git follows no more than we."""
+    """An ignore file; None where there is none, or where it is a link, which git does not follow."""
     if not linked and path.is_symlink():
         return None
     try:

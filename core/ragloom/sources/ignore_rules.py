@@ -90,11 +90,11 @@ def _any_of(rules: Sequence[_Rule], flags: int, *, by_name: bool) -> re.Pattern[
 
 
 def _lines(content: bytes) -> Iterator[bytes]:
-    """The patterns, without comments, blanks behind them and ends of lines, which only ``\\n`` is."""
+    r"""The patterns, without comments, blanks behind them and ends of lines, which only ``\\n`` is."""
     for line in content.removeprefix(_BOM).split(b"\n"):
         if line and not line.startswith(b"#"):
-            line, _, _ = line.removesuffix(b"\r").partition(b"\0")
-            yield _without_blanks(line)
+            pattern, _, _ = line.removesuffix(b"\r").partition(b"\0")
+            yield _without_blanks(pattern)
 
 
 def _without_blanks(line: bytes) -> bytes:
@@ -173,7 +173,9 @@ def _stars(glob: bytes, at: int) -> tuple[bytes, int]:
     return rb".*", end
 
 
-def _set(glob: bytes, at: int) -> tuple[bytes, int] | None:
+def _set(  # noqa: C901, PLR0912 - a branch for each form that git knows
+    glob: bytes, at: int
+) -> tuple[bytes, int] | None:
     """A set of bytes, from behind its ``[``, and where it ends; None where it is never closed."""
     negated = glob[at : at + 1] in (b"!", b"^")
     at += negated

@@ -63,7 +63,7 @@ def parse_condition(text: str) -> Condition:
         One test, or an ``and``, ``or`` or ``not`` of others.
 
     Raises:
-        ConfigError: It does not follow the grammar; the message has the column, from 1, and the legal forms.
+        ConfigError: It does not follow the grammar; the message has the column, from 1, and the forms.
     """
     if len(text) > _LONGEST:
         raise ConfigError(f"a condition of {len(text):,} characters: {_LONGEST:,} at most")

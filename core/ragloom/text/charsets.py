@@ -52,7 +52,7 @@ _SINGLE: Final[Sequence[tuple[str, Sequence[str]]]] = (
     ("iso8859_7", ("el",)),
     ("cp1254", ("tr",)),
 )
-_COMMON: Final = frozenset("оеаинтсрвлαοιετσνηυρ")  # noqa: ISC001 - two alphabets
+_COMMON: Final = frozenset("оеаинтсрвлαοιετσνηυρ")
 _LATIN: Final = frozenset("áäåæéöüšćč")
 _ACCENTED: Final = frozenset("άέήίόύώΐΰ")
 _TYPOGRAPHIC: Final = frozenset("\u00a0‚„“”‘’–—…«»‹›•°§©®™€№·´")
@@ -175,11 +175,11 @@ def _ideographic(
         if character in frequent:
             often += 1
             good += 1
-        elif 0xFF61 <= ord(character) <= 0xFF9F or 0xE000 <= ord(character) <= 0xF8FF:  # noqa: PLR2004
+        elif "\uff61" <= character <= "\uff9f" or "\ue000" <= character <= "\uf8ff":
             bad += 1  # halfwidth kana, which few write, and characters of nobody
-        elif unicodedata.category(character) in ("Po", "Ps", "Pe", "Pd", "Nd", "Zs"):
-            good += 1
-        elif 0x30A1 <= ord(character) <= 0x30FE and "ja" in languages:  # noqa: PLR2004
+        elif unicodedata.category(character) in ("Po", "Ps", "Pe", "Pd", "Nd", "Zs") or (
+            "\u30a1" <= character <= "\u30fe" and "ja" in languages
+        ):
             good += 1
         else:
             encoded = character.encode(codec, "ignore")

@@ -158,7 +158,9 @@ def _entries(block: str, error: FrontMatterError) -> tuple[dict[str, Json], str]
     starts = [match.start() for match in _ENTRY.finditer(block)]
     if len(block) > _LONGEST or len(starts) > _MOST_ENTRIES:
         problem = f"{error.problem} in line {error.line}"
-        return _simple_lines(block), f"front matter: {problem}; only its simple lines were read"
+        return dict(
+            _simple_lines(block)
+        ), f"front matter: {problem}; only its simple lines were read"
     fields: dict[str, Json] = {}
     lost: list[str] = []
     for start, end in zip(starts, [*starts[1:], len(block)], strict=True):

@@ -12,7 +12,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, cast
 
 from ragloom import Condition, Json
 from ragloom.stores import PATH, as_folder, as_number, joined
@@ -55,7 +55,11 @@ def _narrow(condition: Condition) -> str:
 
 def _narrow_path(condition: Condition) -> str:
     if condition.operator == "under" and isinstance(condition.value, tuple):
-        each = [_narrow_path(replace(condition, value=one)) for one in condition.value]
+        each = [
+            _narrow_path(replace(condition, value=one))
+            for one in condition.value
+            if isinstance(one, str)
+        ]
         return " or ".join(f"({part})" for part in each) if all(each) else ""
     if not isinstance(condition.value, str):
         return ""
@@ -72,7 +76,7 @@ def _narrow_path(condition: Condition) -> str:
 
 def _alternatives(key: str, condition: Condition) -> list[str]:
     """Expressions of which one at least is true where the condition is; none when unknown."""
-    literals = _literals(condition.value) if condition.operator in ("=", ":") else []
+    literals = _literals(cast("Json", condition.value)) if condition.operator in ("=", ":") else []
     has = [f"json_contains({key}, {literal})" for literal in literals]
     if condition.operator == "=":
         return [f"{key} == {literal}" for literal in literals] + has

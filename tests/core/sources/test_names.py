@@ -45,7 +45,7 @@ def test_a_disk_without_case_has_one_spelling(
         path = Path(path)
         return really(path) or any(
             one.lower() == path.name.lower()
-            for one in (os.listdir(path.parent) if really(path.parent) else ())
+            for one in (os.listdir(path.parent) if really(path.parent) else ())  # noqa: PTH208
         )
 
     monkeypatch.setattr(names.os.path, "lexists", lexists)

@@ -348,6 +348,6 @@ def test_reading_a_condition_takes_time_in_proportion(part):
 def test_what_joins_no_conditions_is_refused():
     with pytest.raises(ConfigError, match="'or' takes a tuple of conditions, not 'x'"):
         matches("x", {}, [Condition(field="", operator="or", value="x")])
+    inner = Condition(field="a", operator="~", value="b")  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="unknown operator '~'"):
-        inner = Condition(field="a", operator="~", value="b")  # type: ignore[arg-type]
         check_condition(Condition(field="", operator="not", value=(inner,)))

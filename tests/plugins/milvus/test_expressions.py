@@ -14,14 +14,18 @@ from ragloom_milvus._rows import collection_name
         ("s=a", '(metadata["s"] == "a" or json_contains(metadata["s"], "a"))'),
         (
             "n=3",
-            '(metadata["n"] == "3" or metadata["n"] == 3 or json_contains(metadata["n"], "3")'
-            ' or json_contains(metadata["n"], 3))',
+            (
+                '(metadata["n"] == "3" or metadata["n"] == 3 or json_contains(metadata["n"], "3")'
+                ' or json_contains(metadata["n"], 3))'
+            ),
         ),
         ("tags:x", '(json_contains(metadata["tags"], "x") or metadata["tags"] >= "")'),
         (
             "a.b=x",
-            '(metadata["a.b"] == "x" or json_contains(metadata["a.b"], "x")'
-            ' or metadata["a"]["b"] == "x" or json_contains(metadata["a"]["b"], "x"))',
+            (
+                '(metadata["a.b"] == "x" or json_contains(metadata["a.b"], "x")'
+                ' or metadata["a"]["b"] == "x" or json_contains(metadata["a"]["b"], "x"))'
+            ),
         ),
         ("path=a or path=b", '((uri == "a") or (uri == "b"))'),
         ("(path=a or path=b) and n>2", '(((uri == "a") or (uri == "b")))'),
