@@ -21,6 +21,7 @@ from ragloom.secrets.names import is_secret
 from ragloom.sources.bounded import BoundedLoader, Limits, too_large
 from ragloom.sources.discovery import Found, matches_any, walk
 from ragloom.sources.loading import chunker_for, load_document, loader_for, split_document
+from ragloom.sources.names import spelled
 from ragloom.sources.roots import resolve_roots
 from ragloom.stores.filters import PATH
 from ragloom.text.decoding import read_regular
@@ -154,6 +155,7 @@ class Components:
             size=self.settings.max_file_bytes,
             characters=self.settings.max_file_characters,
             seconds=self.settings.max_file_seconds,
+            encoding=self.settings.encoding,
         )
         return {ending: BoundedLoader(loader, limits) for ending, loader in by_ending.items()}
 
@@ -211,21 +213,26 @@ class Components:
         """One file of the sources as it is now.
 
         Args:
-            uri: The path relative to the root, as hits name it.
+            uri: The path relative to the root, as hits name it; ``./`` before it, an absolute path, and
+                another way to compose its letters name the same file.
 
         Raises:
             SourceError: It leads outside the sources, is a secret, or cannot be read.
         """
         try:
-            real = Path(os.path.realpath(self.root / uri, strict=True))
-        except OSError as error:
-            raise SourceError(f"{uri!r} cannot be read: {error.strerror or error}") from error
+            named = spelled(self.root / uri)
+            real = Path(os.path.realpath(named, strict=True))
+        except (OSError, ValueError) as error:
+            raise SourceError(
+                f"{uri!r} cannot be read: {getattr(error, 'strerror', '') or error}"
+            ) from error
         allowed = [place.path for place in resolve_roots(self.settings.sources, self.root)]
         if not any(real == place or place in real.parents for place in allowed):
             raise SourceError(f"{uri!r} leads outside the sources")
         if self._is_secret(real):
             raise SourceError(f"{uri!r} looks like a secret and is not shown")
-        return self._load(Source(uri=uri, path=real))
+        name = os.path.relpath(named, self.root).replace(os.sep, "/")
+        return self._load(Source(uri=name, path=real))
 
     def chunks(
         self, paths: Sequence[str | os.PathLike[str]]

@@ -21,6 +21,7 @@ from ragloom.retrieval.nothing import below
 from ragloom.retrieval.query import Query
 from ragloom.retrieval.relevance import WordEvidence
 from ragloom.retrieval.search import Answers, judged
+from ragloom.sources.names import spelled
 from ragloom.sources.screening import ending_of
 from ragloom.stores.filters import matches
 from ragloom.types import Hit
@@ -163,7 +164,7 @@ def _ranks(scores: npt.NDArray[np.float32]) -> list[int | None]:
 
 
 def _uri(root: Path, expect: str) -> str:
-    for path in (root / expect, Path(os.path.realpath(expect))):
+    for path in (spelled(root / expect), Path(os.path.realpath(spelled(expect)))):
         if path.exists():
             return os.path.relpath(path, root).replace(os.sep, "/")
     return expect.replace(os.sep, "/")

@@ -56,11 +56,13 @@ class Source:
         uri: The path relative to the workspace, with ``/``; it names the file everywhere.
         path: The absolute path to read.
         modified: When the file was last changed, in seconds since 1970.
+        encoding: The charset of a file that is not UTF-8, as the settings name it; empty to guess it.
     """
 
     uri: str
     path: Path
     modified: float = 0.0
+    encoding: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,25 +167,30 @@ class Chunk:
     key: str = ""
 
 
-Operator: TypeAlias = Literal["=", "!=", "<", "<=", ">", ">=", ":", "under"]
+Operator: TypeAlias = Literal[
+    "=", "!=", "<", "<=", ">", ">=", ":", "exists", "under", "and", "or", "not"
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Condition:
-    """One test on a chunk's metadata, or on its ``path``.
+    """One test on a chunk's metadata or on its ``path``, or several, joined.
 
     Attributes:
-        field: A metadata key, dotted for nested values; ``path`` is the chunk's uri.
-        operator: ``=`` and ``!=`` compare; ``<`` ``<=`` ``>`` ``>=`` order numbers, or strings such
-            as ISO dates; ``:`` asks whether a list contains the value or a string contains it;
-            ``under`` (for ``path``) asks whether the file is the given folder, or one of several, or
-            lies below it.
-        value: What to compare with.
+        field: A metadata key, dotted for nested values; ``path`` is the chunk's uri. Empty for ``and``,
+            ``or`` and ``not``.
+        operator: ``=`` and ``!=`` compare, with each element of a list; ``<`` ``<=`` ``>`` ``>=`` order
+            numbers, dates or text; ``:`` asks whether a list contains the value or a string contains it;
+            ``exists`` asks whether there is a value at all; ``under`` (for ``path``) asks whether the file
+            is the given folder, or one of several, or lies below it. ``and``, ``or`` and ``not`` join
+            conditions.
+        value: What to compare with; None for ``exists``. For ``and``, ``or`` and ``not`` the conditions,
+            of which all pass, one passes, or none does.
     """
 
     field: str
     operator: Operator
-    value: str | int | float | bool | tuple[str, ...] | None
+    value: str | int | float | bool | tuple[str, ...] | tuple[Condition, ...] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -276,8 +276,8 @@ _QUERY = (
         metavar="COND",
         multiple=True,
         callback=_conditions,
-        help="Only files whose metadata passes: 'status=accepted', 'tags:logging', "
-        "'date<2025-01-01', 'path under docs/adr'. Repeatable: all conditions must pass.",
+        help="Only files whose metadata passes: 'status=accepted', 'not tags:draft', 'exists owner', "
+        "'date<2025-01-01 and (tags:sea or path under docs)'. Repeatable: all conditions must pass.",
     ),
 )
 

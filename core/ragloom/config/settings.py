@@ -70,6 +70,15 @@ def is_pattern(text: str) -> bool:
     return True
 
 
+def is_encoding(name: str) -> bool:
+    """Whether Python reads text in a charset of this name; an empty one leaves it to be guessed."""
+    try:
+        "".encode(name or "utf-8")
+    except (LookupError, ValueError):
+        return False
+    return True
+
+
 _Count = Annotated[int, Legal("a whole number from 1", lambda number: number >= 1)]
 _Limit = Annotated[int, Legal("a whole number from 0", lambda number: number >= 0)]
 _Seconds = Annotated[
@@ -79,6 +88,10 @@ _Share = Annotated[float, Legal("a number from 0 to 1", lambda number: 0 <= numb
 _Patterns = Annotated[
     tuple[str, ...],
     Legal("a list of patterns as .gitignore has them", lambda lines: all(map(is_pattern, lines))),
+]
+_Encoding = Annotated[
+    str,
+    Legal("the name of a charset, such as koi8-r, iso8859-2, big5 or shift_jis", is_encoding),
 ]
 _Spaces = Annotated[Mapping[str, object], Legal("a mapping of names to settings")]
 _Space = Annotated[Mapping[str, object], Legal("a mapping such as {sources: [docs]}")]
@@ -104,6 +117,7 @@ class SpaceSettings:
         exclude: Gitignore-style patterns; a file must match none.
         allowlist: Gitignore-style patterns; a file that matches one is read though its name is that of a
             secret. What its content has of keys and tokens is redacted all the same.
+        encoding: The charset of files that are not UTF-8, such as ``koi8-r``; guessed by default.
         loaders: The loader by file ending, where a plugin's own choice will not do.
         chunker: How documents are split.
         chunkers: The chunker by file ending, before that which the file's loader names, and ``chunker``.
@@ -129,6 +143,7 @@ class SpaceSettings:
     include: _Patterns = ()
     exclude: _Patterns = ()
     allowlist: _Patterns = ()
+    encoding: _Encoding = ""
     loaders: Mapping[str, Component] = field(default_factory=dict)
     chunker: Component = Component(name="heading")
     chunkers: Mapping[str, Component] = field(default_factory=dict)

@@ -10,7 +10,7 @@ from typing import cast
 from ragloom.config.settings import SpaceSettings
 from ragloom.config.spelling import did_you_mean
 from ragloom.errors import ConfigError
-from ragloom.stores.filters import check_condition, parse_condition
+from ragloom.stores.filters import all_of, check_condition, parse_condition
 from ragloom.types import MODES, Condition, Mode
 
 
@@ -60,10 +60,10 @@ class Query:
             available = f"(available: {', '.join(MODES)})"
             raise ConfigError(f"mode: unknown mode {self.mode!r}{near} {available}")
         given = [self.where] if isinstance(self.where, str | Condition) else self.where
-        conditions = tuple(
+        conditions = [
             parse_condition(one) if isinstance(one, str) else check_condition(one) for one in given
-        )
-        object.__setattr__(self, "where", conditions)
+        ]
+        object.__setattr__(self, "where", all_of(conditions))
 
     @property
     def conditions(self) -> tuple[Condition, ...]:

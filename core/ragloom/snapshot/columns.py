@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
-from ragloom.stores.filters import MISSING, look_up, passes
+from ragloom.stores.filters import MISSING, check_condition, joined, look_up, passes
 from ragloom.types import Condition, Metadata
 
 
@@ -26,10 +27,23 @@ class Columns:
         """``(n,)`` bool: what :func:`~ragloom.stores.filters.matches` says of each file; raises so."""
         passed = np.ones(len(self._files), np.bool_)
         for condition in where:
-            values, place_of_file = self._column(condition.field)
-            answers = [passes(value, condition) for value in values]
-            passed &= np.array(answers, np.bool_)[place_of_file]
+            passed &= self._passing(check_condition(condition))
         return passed
+
+    def _passing(self, condition: Condition) -> npt.NDArray[np.bool_]:
+        match condition.operator:
+            case "and":
+                return self.passing(joined(condition))
+            case "or":
+                passed = np.zeros(len(self._files), np.bool_)
+                for one in joined(condition):
+                    passed |= self._passing(one)
+                return passed
+            case "not":
+                return ~self._passing(replace(condition, operator="or"))
+        values, place_of_file = self._column(condition.field)
+        answers = [passes(value, condition) for value in values]
+        return np.array(answers, np.bool_)[place_of_file]
 
     def _column(self, name: str) -> tuple[list[object], npt.NDArray[np.intp]]:
         """The different values of a field, and which of them each file has."""

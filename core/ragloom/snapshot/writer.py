@@ -43,6 +43,7 @@ from ragloom.snapshot.segment import (
     write_removed,
 )
 from ragloom.stores.faults import entries_of, named_faults
+from ragloom.types import Metadata
 
 _MOST_REMOVED = 0.05  # of the documents of a lexical index, before it is written whole
 _SAMPLED_CHUNKS = 8  # of a file, by which its language is told
@@ -277,8 +278,7 @@ class GenerationWriter:
         serials = segment.serials
         for number, of_file in groupby(rows, key=lambda row: int(segment.files[row])):
             uri = segment.uris[number]
-            title = self._files[uri].metadata.get("title")
-            titles = [title] if isinstance(title, str) else []
+            titles = _names_of(self._files[uri].metadata)
             own = [(int(serials[row]), *segment.text(row)) for row in of_file]
             texts = [text for _, text, _ in own]
             language = language_of(texts[:: -(-len(texts) // _SAMPLED_CHUNKS)])
@@ -335,3 +335,10 @@ def _remove_old(space_directory: Path, generation: int) -> None:
         number = entry.name.removeprefix("gen-").removesuffix(".tmp")
         if number.isdigit() and int(number) <= generation - _KEPT_GENERATIONS:
             shutil.rmtree(entry, ignore_errors=True)
+
+
+def _names_of(metadata: Metadata) -> list[str]:
+    """The title and the other names that a file gives itself, which are searched as headings are."""
+    given = [metadata.get(key) for key in ("title", "aliases", "alias")]
+    flat = [one for value in given for one in (value if isinstance(value, list) else [value])]
+    return [one for one in flat if isinstance(one, str)]

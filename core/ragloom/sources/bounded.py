@@ -22,11 +22,13 @@ class Limits:
         size: Bytes.
         characters: Of its text.
         seconds: Of processor time to read it, for loaders that are ``isolated``.
+        encoding: The charset of files that are not UTF-8; empty to guess it.
     """
 
     size: int
     characters: int
     seconds: int
+    encoding: str = ""
 
 
 class BoundedLoader:
@@ -47,10 +49,13 @@ class BoundedLoader:
     def fingerprint(self) -> str:
         """The loader's, with the limits of the text: another limit, another document."""
         held = (self.limits.characters, self.limits.seconds)
-        return f"{self.loader.fingerprint} within {held[0]} {held[1]}"
+        read_as = f" in {self.limits.encoding}" if self.limits.encoding else ""
+        return f"{self.loader.fingerprint} within {held[0]} {held[1]}{read_as}"
 
     def load(self, source: Source, content: bytes) -> Document:
         """As in :class:`ragloom.Loader`; a file that takes too much becomes an empty document."""
+        if self.limits.encoding and not source.encoding:
+            source = replace(source, encoding=self.limits.encoding)
         if len(content) > self.limits.size:
             return _skipped(source, content, too_large(len(content), self.limits.size))
         try:

@@ -1,7 +1,8 @@
 """Find the files of a space: a sorted walk that keeps out what must not be read.
 
 Skipped silently: what ``.gitignore`` and ``.ragloomignore`` name (nested files count for their
-own folder, as in git), hidden files and folders, files that no loader reads, what tools write for tools
+own folder, as in git), and what git ignores everywhere, hidden files and folders, files that no loader
+reads, what tools write for tools
 (lock files, ``*.min.js``), data files such as JSON of more than 100,000 bytes, and files without an ending
 that are as long or no text. A file that is named itself is read all the same, whatever its ending, if
 it is text. Skipped and named: secrets, links that lead outside the roots, what is no regular file,
@@ -10,6 +11,7 @@ folders that cannot be listed, and globs that match nothing.
 
 from __future__ import annotations
 
+import codecs
 import errno
 import os
 import re
@@ -21,6 +23,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ragloom.config.settings import is_pattern, spec_of
 from ragloom.secrets.names import is_secret
+from ragloom.sources.git_settings import GitExcludes, git_excludes
+from ragloom.sources.ignore_rules import IgnoreRules
 from ragloom.sources.roots import Root, of_the_system
 from ragloom.sources.screening import (
     LARGEST_DATA,
@@ -36,8 +40,8 @@ from ragloom.types import Source
 if TYPE_CHECKING:
     import pathspec
 
-_Rules: TypeAlias = "list[tuple[str, pathspec.GitIgnoreSpec]]"
-"""Folders and what their ignore files say, outermost first."""
+_Rules: TypeAlias = "list[tuple[str, IgnoreRules]]"
+"""Folders and what their ignore files say, the weakest first."""
 
 _HIDING = (errno.EACCES, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 IGNORE_FILES = (".gitignore", ".ragloomignore")
@@ -162,8 +166,10 @@ def _walk_root(root: Root, allowed: Sequence[Path], choice: _Choice) -> Iterator
         return
     pattern = _spec([f"/{glob.lstrip('/')}" for glob in root.patterns]) if root.patterns else None
     stack: list[tuple[str, _Rules]] = []
+    excludes = git_excludes(repository_of(root.path))
+    ignore_case = excludes.ignore_case
     try:
-        stack.append((str(root.path), _rules_above(root.path, choice.base)))
+        stack.append((str(root.path), _rules_above(root.path, choice.base, excludes)))
     except OSError as error:
         yield _unlisted(str(root.path), choice, error)
     while stack:
@@ -171,7 +177,7 @@ def _walk_root(root: Root, allowed: Sequence[Path], choice: _Choice) -> Iterator
         try:
             with os.scandir(folder) as scan:
                 entries = sorted(scan, key=lambda entry: entry.name)
-            own = _own_rules(folder, [entry.name for entry in entries])
+            own = _own_rules(folder, [entry.name for entry in entries], ignore_case=ignore_case)
         except OSError as error:
             yield _unlisted(folder, choice, error)
             continue
@@ -214,7 +220,7 @@ def _sorted_out(
             continue
         if not choice.covers(entry.path, is_folder=is_folder):
             continue
-        if _ignored(entry.path + "/" * is_folder, rules):
+        if _ignored(entry.path, rules, is_folder=is_folder and not entry.is_symlink()):
             continue
         (folders if is_folder and not entry.is_symlink() else others).append(entry)
     return folders, others
@@ -306,21 +312,30 @@ def _inside(path: str, allowed: Sequence[Path]) -> bool:
     return any(real == root or root in real.parents for root in allowed)
 
 
-def _own_rules(folder: str, names: Sequence[str] = IGNORE_FILES) -> pathspec.GitIgnoreSpec | None:
-    lines: list[str] = []
-    for name in names:
-        if name in IGNORE_FILES:
-            try:
-                content = read_regular(Path(folder, name))
-            except OSError as error:
-                if error.errno in _HIDING:
-                    raise  # or what it ignores would be indexed
-                continue
-            lines += content.decode("utf-8", "replace").splitlines()
-    return _spec(lines) if lines else None
+def _own_rules(
+    folder: str, names: Sequence[str] = IGNORE_FILES, *, ignore_case: bool = False
+) -> IgnoreRules | None:
+    contents: list[bytes] = []
+    for name in sorted(set(names) & set(IGNORE_FILES)):
+        content = _content(Path(folder, name))
+        if content is not None:
+            contents.append(content.removeprefix(codecs.BOM_UTF8))
+    return IgnoreRules(b"\n".join(contents), ignore_case=ignore_case) if contents else None
 
 
-def _rules_above(root: Path, base: Path) -> _Rules:
+def _content(path: Path, *, linked: bool = False) -> bytes | None:
+    """An ignore file; None where there is none, or where it is a link, which git does not follow."""
+    if not linked and path.is_symlink():
+        return None
+    try:
+        return read_regular(path)
+    except OSError as error:
+        if error.errno in _HIDING:
+            raise  # or what it ignores would be indexed
+        return None
+
+
+def _rules_above(root: Path, base: Path, excludes: GitExcludes) -> _Rules:
     """The rules of the folders above the root, as git has them: from its repository's root down.
 
     Outside of a repository they begin at ``base``. Where they ignore the root itself, they do not
@@ -328,9 +343,19 @@ def _rules_above(root: Path, base: Path) -> _Rules:
     """
     tops = {base, repository_of(base), repository_of(root)} & {root, *root.parents}
     top = min(tops, key=lambda folder: len(folder.parts), default=root)
+    rules: _Rules = [
+        (str(repository_of(root)), IgnoreRules(content, ignore_case=excludes.ignore_case))
+        for file in excludes.files
+        if (content := _content(file, linked=True)) is not None
+    ]
     above = [folder for folder in reversed(root.parents) if folder.is_relative_to(top)]
-    rules = [(str(folder), own) for folder in above if (own := _own_rules(str(folder)))]
-    return [] if _ignored(f"{root}{os.sep}", rules) else rules
+    for number, folder in enumerate(above, 1):
+        if own := _own_rules(str(folder), ignore_case=excludes.ignore_case):
+            rules.append((str(folder), own))
+        inner = above[number] if number < len(above) else root
+        if _ignored(str(inner), rules, is_folder=True):
+            return []
+    return rules
 
 
 def repository_of(path: Path) -> Path:
@@ -338,11 +363,11 @@ def repository_of(path: Path) -> Path:
     return next((up for up in (path, *path.parents) if os.path.lexists(up / ".git")), path)
 
 
-def _ignored(path: str, rules: _Rules) -> bool:
-    """Whether the innermost rule that speaks of ``path`` ignores it."""
-    for folder, spec in reversed(rules):
+def _ignored(path: str, rules: _Rules, *, is_folder: bool) -> bool:
+    """Whether the strongest rule that speaks of ``path`` ignores it."""
+    for folder, own in reversed(rules):
         relative = path[len(folder) :].lstrip(os.sep).replace(os.sep, "/")
-        verdict = spec.check_file(relative).include
+        verdict = own.verdict(os.fsencode(relative), is_folder=is_folder)
         if verdict is not None:
             return verdict
     return False

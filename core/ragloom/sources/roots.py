@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from ragloom.errors import SourceError
+from ragloom.sources.names import spelled
 
 _GLOB = re.compile(r"[*?\[]")
 
@@ -57,9 +58,8 @@ def fixed_part(source: str, base: Path) -> tuple[Path, str]:
         if _GLOB.search(part[0]) and not os.path.lexists(base / fixed[: part.end()]):
             fixed, pattern = fixed[: part.start()], fixed[part.start() :]
             break
-    return Path(
-        os.path.realpath(base / fixed)
-    ), pattern  # unlike resolve(), it takes a loop of links
+    # Unlike resolve(), realpath takes a loop of links.
+    return Path(os.path.realpath(spelled(base / fixed))), pattern
 
 
 def of_the_system(path: str, base: Path) -> bool:

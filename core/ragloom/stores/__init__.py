@@ -1,7 +1,14 @@
 """The kit for stores: what conditions mean, chunks as JSON, checks before writing, exact search."""
 
 from ragloom.stores.atomic import quarantine, replace_file
-from ragloom.stores.filters import PATH, as_folder, as_number, matches, parse_condition
+from ragloom.stores.filters import (
+    PATH,
+    as_folder,
+    as_number,
+    joined,
+    matches,
+    parse_condition,
+)
 from ragloom.stores.formats import check_format, format_stamp
 from ragloom.stores.records import (
     check_records,
@@ -24,6 +31,7 @@ __all__ = [
     "cosines",
     "dump_json",
     "format_stamp",
+    "joined",
     "matches",
     "nearest",
     "parse_condition",

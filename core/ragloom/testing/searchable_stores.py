@@ -13,6 +13,7 @@ import pytest
 from ragloom.errors import StoreError
 from ragloom.protocols import Embeddings, SearchableStore, Store
 from ragloom.stores.filters import matches, parse_condition
+from ragloom.testing.conditions import CONDITIONS, FILES
 from ragloom.testing.samples import chunk, unit
 from ragloom.testing.store_fixtures import MakeStore, OpenStore, StoreFixtures
 from ragloom.testing.stores import StoreContract
@@ -153,7 +154,7 @@ class SearchRules(StoreFixtures, contract=True):
         _agree_each(
             filtered,
             "title=it's",
-            'title=say "hi"',
+            'title="say "hi""',
             "title=C:\\dir\\",
             "title=\\",
             "title:\\",
@@ -190,10 +191,10 @@ class SearchRules(StoreFixtures, contract=True):
         """SQL and expression syntax in a value is text: hand values over as parameters."""
         _agree_each(
             filtered,
-            "title=' OR 1=1 --",
-            'title=" or id != "',
-            'title=x" or id != "',
-            "title=x'); DROP TABLE chunks; --",
+            'title="\' OR 1=1 --"',
+            """title='" or id != "'""",
+            """title='x" or id != "'""",
+            'title="x\'); DROP TABLE chunks; --"',
             "title={{x}} $1 %s :y ?",
         )
         assert filtered.count() == len(FILTERED)
@@ -223,8 +224,40 @@ class SearchRules(StoreFixtures, contract=True):
         )
 
     def test_filters_look_into_lists(self, filtered: Store) -> None:
-        """``:`` asks whether a list has an element, or a string contains the value."""
+        """A list passes where an element does, and ``!=`` where none is equal."""
         _agree_each(filtered, "n:3", "tags:logging", "tags=logging", "tags:b_c")
+        _agree_each(filtered, "tags!=logging", "n=2", "n!=2", "n>2", "n<2", "not tags:logging")
+
+    def test_filters_join_conditions(self, filtered: Store) -> None:
+        """``and``, ``or`` and ``not`` join others, whose operators stand in their ``value``.
+
+        Look at what the store does with an operator that it does not know.
+        """
+        _agree_each(
+            filtered,
+            "n=3 or version>1.5",
+            "n=3 or n!=3",
+            "not (path under n or title:old)",
+            "path under n and not (n>2 or exists tags)",
+            "exists n",
+            "not exists title",
+        )
+
+    def test_filters_pass_the_table(self, open_store: OpenStore) -> None:
+        """What every condition of ``ragloom.testing.conditions`` lets through."""
+        store = open_store()
+        store.upsert(
+            [
+                chunk(name, uri=f"notes/{name}.md", metadata=metadata)
+                for name, metadata in FILES.items()
+            ],
+            unit(*[(1,)] * len(FILES)),
+        )
+        query = unit((1,))[0]
+        found = {
+            text: " ".join(names(store, query, 100, parse_condition(text))) for text in CONDITIONS
+        }
+        assert found == CONDITIONS
 
     def test_filters_look_up_dotted_fields(self, filtered: Store) -> None:
         """``owner.team`` is that very key, then the key ``team`` of ``owner``."""

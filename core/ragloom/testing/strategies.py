@@ -50,7 +50,7 @@ def conditions() -> st.SearchStrategy[Condition]:
     return st.builds(
         Condition,
         field=st.sampled_from(["k", "tags", "path"]),
-        operator=st.sampled_from(["=", "!=", "<", "<=", ">", ">=", ":", "under"]),
+        operator=st.sampled_from(["=", "!=", "<", "<=", ">", ">=", ":", "exists", "under"]),
         value=_SCALARS | st.sampled_from(["notes", "n%"]),
     )
 

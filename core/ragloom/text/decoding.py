@@ -10,11 +10,12 @@ import codecs
 import errno
 import re
 import stat
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 
 from ragloom.errors import MissingDependencyError, SourceError
+from ragloom.text.charsets import vote
 from ragloom.types import Document, Source
 
 NO_FILE = "not a regular file"
@@ -55,6 +56,9 @@ _PLAINER = {
 
 _ISO2022_JP = re.compile(rb"\x1b\$[@B]")
 
+_VOTED_PREFIX = 1 << 14
+"""Bytes that the vote of languages sees; it is for short files, and ends at the end of a line."""
+
 _GUESSED_PREFIX = 1 << 20
 """Bytes shown to the charset detection; the whole file must still decode."""
 
@@ -90,28 +94,32 @@ def read_regular(path: Path) -> bytes:
     return path.read_bytes()
 
 
-def decode(content: bytes) -> Decoded:
+def decode(content: bytes, *, encoding: str = "") -> Decoded:
     """Decode the bytes of a text file.
+
+    Args:
+        content: The file.
+        encoding: Its charset, where it is neither UTF-8 nor has a byte order mark; guessed by default.
 
     Raises:
         SourceError: The content is binary, contradicts its byte order mark, or fits no charset.
         MissingDependencyError: The charset must be guessed and charset-normalizer is not installed.
     """
-    for mark, encoding in _BOMS:
+    for mark, marked in _BOMS:
         if content.startswith(mark):
             try:
-                text = content[len(mark) :].decode(encoding)
+                text = content[len(mark) :].decode(marked)
             except UnicodeDecodeError as error:
-                if encoding == "utf-32-le":
+                if marked == "utf-32-le":
                     continue  # It is the mark of UTF-16 and a NUL.
-                message = f"its byte order mark says {encoding}, but {_where(error, len(mark))}"
+                message = f"its byte order mark says {marked}, but {_where(error, len(mark))}"
                 raise SourceError(message) from error
             _refuse_binary(text[:65536].encode())
-            return Decoded(text=text, encoding=encoding, bom=len(mark))
+            return Decoded(text=text, encoding=marked, bom=len(mark))
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
-        return _guess(content, error)
+        return _guess(content, error) if not encoding else _named(content, error, encoding)
     _refuse_binary(content)
     if _ISO2022_JP.search(content) is not None and text.isascii():
         try:
@@ -131,7 +139,7 @@ def read_document(source: Source, content: bytes, *, media_type: str) -> Documen
     Raises:
         SourceError: As :func:`decode`.
     """
-    decoded = decode(content)
+    decoded = decode(content, encoding=source.encoding)
     return Document(
         uri=source.uri,
         text=decoded.text,
@@ -194,6 +202,17 @@ def _guess(content: bytes, error: UnicodeDecodeError) -> Decoded:
     raise SourceError(f"not UTF-8 ({_where(error)}), and no other charset fits")
 
 
+def _named(content: bytes, error: UnicodeDecodeError, encoding: str) -> Decoded:
+    """Read content that is not UTF-8 in the charset that the settings name, or else in a guessed one."""
+    try:
+        return replace(_guessed(content, encoding), warnings=())
+    except UnicodeDecodeError:
+        guessed = _guess(content, error)
+    named = codecs.lookup(encoding).name
+    warning = f"the setting 'encoding' says {named}, which it is not"
+    return replace(guessed, warnings=(warning, *guessed.warnings))
+
+
 def _damaged_utf8(content: bytes, error: UnicodeDecodeError) -> Decoded | None:
     """UTF-8 in which a few bytes are wrong; None where it looks like another charset.
 
@@ -250,10 +269,18 @@ def _candidates(content: bytes) -> list[str]:
         if is_western and near and matches[0].encoding.startswith(("cp125", "iso8859")):
             found.insert(0, "cp1252")
     high = content.translate(None, _ASCII)
+    if (voted := vote(_head(content))) is not None:
+        found.insert(0, voted)
     if len(high) <= _TOO_FEW or not high.translate(None, _CP1252_PUNCTUATION):
         found.insert(0, "cp1252")
     plain = [_PLAINER.get(encoding, encoding) for encoding in found]
     return list(dict.fromkeys([*plain, *found, "cp1252", "latin-1"]))
+
+
+def _head(content: bytes) -> bytes:
+    """The first lines, so that no character is divided."""
+    head = content[:_VOTED_PREFIX]
+    return head if len(head) == len(content) else head[: head.rfind(b"\n") + 1] or content
 
 
 def _guessed(content: bytes, encoding: str) -> Decoded:
@@ -265,5 +292,8 @@ def _guessed(content: bytes, encoding: str) -> Decoded:
         exact = exact and text.encode(encoding) == content
     except UnicodeEncodeError:
         exact = False
-    warning = f"not UTF-8: read as {encoding}, a guess; save it as UTF-8 to be sure"
+    warning = (
+        f"not UTF-8: read as {encoding}, a guess; save it as UTF-8, or name its charset in the "
+        "setting 'encoding'"
+    )
     return Decoded(text=text, encoding=encoding, exact=exact, warnings=(warning,))

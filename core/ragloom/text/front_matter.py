@@ -26,12 +26,18 @@ if TYPE_CHECKING:
 _END = r"[ \t]*(?:\r\n|\n|\r|\Z)"
 _OPEN = re.compile(rf"---{_END}")
 _CLOSE = re.compile(rf"(?:(?<=\n)|(?<=\r))(?:---|\.\.\.){_END}")
-_BLANK_LAST_LINE = re.compile(r"(?:\r\n|\n|\r)[ \t]*(?:\r\n|\n|\r)\Z")
+_BLANK_LINE = re.compile(r"[ \t]*[\r\n]")
 _KEY = r"[^\s#:\-\[\]{}>|*&!%@`'\",?][^:\r\n]*"
 _FIRST_KEY = re.compile(rf"(?:[ \t]*+(?:#[^\r\n]*+)?[\r\n])*+['\"]?{_KEY}:(?:\s|\Z)")
 _KEY_LINE = re.compile(rf"^({_KEY}):[ \t]++([^\r\n]*+)", re.MULTILINE)
+_LINE_END = re.compile(r"\r\n|\n|\r")
+_FIRST = 2  # the line of a block's first line, since "---" stands before it
 _LONGEST = 200_000  # characters, which take YAML up to a second
-_LISTS = frozenset({"keywords", "tags"})
+_ENTRY = re.compile(rf"^(?:['\"]?{_KEY}:(?=\s|\Z)|[^\s#:\-\]}}])", re.MULTILINE)
+"""Where an entry of the outermost mapping may begin: a line without indentation that goes nothing on."""
+_MOST_ENTRIES = 500  # that are read one by one; each costs YAML a start
+_NAMED = 3  # lines that a warning names
+_LISTS = frozenset({"alias", "aliases", "keywords", "tags"})
 
 _PLAIN = "?"  # the tag of a scalar that has neither a tag nor quotes
 _CORE = "tag:yaml.org,2002:"
@@ -96,11 +102,12 @@ def split_front_matter(text: str, *, strict: bool = False) -> FrontMatter | None
     """Read the front matter of a decoded file; None where there is none and all is text.
 
     It begins with ``---`` in the first line, and ends with the next line that is ``---`` or ``...``
-    without indentation: one inside a block scalar is indented. It has to be a mapping, or empty. Blank
-    lines inside both ends make it two thematic breaks with text between them (compare Pandoc's
-    ``yaml_metadata_block``). A block that YAML cannot read, but that begins like a mapping, is still
-    front matter: of it only lines such as ``key: value`` are kept, and a warning says so. ``keywords``
-    and ``tags`` become lists: ``a, b`` is two, and an empty value is none.
+    without indentation: one inside a block scalar is indented. It has to be a mapping, or empty. Where a
+    blank line follows the first, that is a thematic break and all is text (as in Pandoc's
+    ``yaml_metadata_block``). Of a block that YAML cannot read, but that begins like a mapping, each entry
+    is read by itself: what is wrong with one loses no other, and ``key: value`` is text where its value is
+    no YAML, such as ``{{title}}``. A warning names the lines. ``keywords``, ``tags`` and ``aliases`` become
+    lists: ``a, b`` is two, and an empty value is none.
 
     Args:
         text: The file.
@@ -120,7 +127,7 @@ def split_front_matter(text: str, *, strict: bool = False) -> FrontMatter | None
         if strict and meant:
             raise FrontMatterError("it is never closed by a line '---'", 1)
         return None
-    if not strict and block[:1] in "\r\n" and block.strip() and _BLANK_LAST_LINE.search(block):
+    if not strict and _BLANK_LINE.match(block):
         return None
     reader = _Reader(typed=not strict)
     try:
@@ -130,10 +137,9 @@ def split_front_matter(text: str, *, strict: bool = False) -> FrontMatter | None
             raise
         if not meant:
             return None
-        problem = f"{error.problem} in line {error.line}"
-        warning = f"front matter: {problem}; only its simple lines were read"
-        simple = _with_lists(_simple_lines(block))
-        return FrontMatter(length=closing.end(), fields=simple, warnings=(warning,))
+        fields, warning = _entries(block, error)
+        length = closing.end()
+        return FrontMatter(length=length, fields=_with_lists(fields), warnings=(warning,))
     if fields is None:
         return None
     return FrontMatter(
@@ -146,12 +152,43 @@ def split_front_matter(text: str, *, strict: bool = False) -> FrontMatter | None
     )
 
 
+def _entries(block: str, error: FrontMatterError) -> tuple[dict[str, Json], str]:
+    """What can be read of a block that YAML cannot read as a whole, and a warning about the rest."""
+    block = _LINE_END.sub("\n", block)
+    starts = [match.start() for match in _ENTRY.finditer(block)]
+    if len(block) > _LONGEST or len(starts) > _MOST_ENTRIES:
+        problem = f"{error.problem} in line {error.line}"
+        return dict(
+            _simple_lines(block)
+        ), f"front matter: {problem}; only its simple lines were read"
+    fields: dict[str, Json] = {}
+    lost: list[str] = []
+    for start, end in zip(starts, [*starts[1:], len(block)], strict=True):
+        entry = block[start:end]
+        line = block.count("\n", 0, start) + _FIRST
+        reader = _Reader(typed=True)
+        try:
+            found = reader.root(entry)
+        except FrontMatterError as wrong:
+            lines = entry.rstrip().split("\n")
+            found = dict(_simple_lines(lines[0]))
+            kept = "read as text" if found and len(lines) == 1 else "skipped"
+            place = min(line + wrong.line - _FIRST, line + len(lines) - 1)
+            lost.append(f"line {place}: {wrong.problem} ({kept})")
+        if found is None:
+            lost.append(f"line {line}: no 'key: value' (skipped)")
+        fields.update(found or {})
+    if len(lost) > _NAMED:
+        lost[_NAMED:] = [f"and {len(lost) - _NAMED} more lines"]
+    return fields, f"front matter: {'; '.join(lost or [f'line {error.line}: {error.problem}'])}"
+
+
 def _simple_lines(block: str) -> Mapping[str, Json]:
     """Every ``key: value`` line of a block that YAML cannot read as a whole."""
     return {
         match[1].strip(): _line_value(match[2].rstrip(" \t"))
         for match in _KEY_LINE.finditer(block)
-        if match[2][:1] not in {"!", "&", "*", "|", ">", "{", "["}
+        if match[2][:1] not in {"!", "&", "*", "|", ">", "{", "["} or match[2].startswith("{{")
     }
 
 

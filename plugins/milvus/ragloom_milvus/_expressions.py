@@ -12,13 +12,18 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, cast
 
 from ragloom import Condition, Json
-from ragloom.stores import PATH, as_folder, as_number
+from ragloom.stores import PATH, as_folder, as_number, joined
 from ragloom_milvus._rows import METADATA, URI
 
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*")
+_COMPOSED: Final = re.compile(r"[^\x00-\x7f]|[K;`]")
+"""Letters that may be written in other ways, which ragloom takes for the same and the server does not.
+
+Of ASCII these three: the signs for kelvin, the Greek question mark and varia are composed to them.
+"""
 _EXACT: Final = 2**53
 """Beyond it an integer and the server's double may differ."""
 
@@ -30,9 +35,16 @@ def narrowing(where: Sequence[Condition]) -> str:
 
 
 def _narrow(condition: Condition) -> str:
+    if condition.operator == "and":
+        return narrowing(joined(condition))
+    if condition.operator == "or":
+        each = [_narrow(one) for one in joined(condition)]
+        return " or ".join(f"({part})" for part in each) if all(each) else ""
+    if condition.operator == "not":
+        return ""  # of what the filter lets through too much, it would hold back too much
     if condition.field == PATH:
         return _narrow_path(condition)
-    if not _PLAIN_KEY.fullmatch(condition.field):
+    if not _PLAIN_KEY.fullmatch(condition.field) or _COMPOSED.search(condition.field):
         return ""
     keys = [f'{METADATA}["{condition.field}"]']
     if "." in condition.field:
@@ -43,7 +55,11 @@ def _narrow(condition: Condition) -> str:
 
 def _narrow_path(condition: Condition) -> str:
     if condition.operator == "under" and isinstance(condition.value, tuple):
-        each = [_narrow_path(replace(condition, value=one)) for one in condition.value]
+        each = [
+            _narrow_path(replace(condition, value=one))
+            for one in condition.value
+            if isinstance(one, str)
+        ]
         return " or ".join(f"({part})" for part in each) if all(each) else ""
     if not isinstance(condition.value, str):
         return ""
@@ -60,22 +76,12 @@ def _narrow_path(condition: Condition) -> str:
 
 def _alternatives(key: str, condition: Condition) -> list[str]:
     """Expressions of which one at least is true where the condition is; none when unknown."""
-    any_string = f'{key} >= ""'
-    match condition.operator:
-        case "=":
-            return [f"{key} == {literal}" for literal in _literals(condition.value)]
-        case ":":
-            literals = _literals(condition.value)
-            has = [f"json_contains({key}, {literal})" for literal in literals]
-            return [*has, any_string] if has else []
-        case "<" | "<=" | ">" | ">=" as sign:
-            number = as_number(condition.value)
-            if number is not None:
-                literal = _number(number)
-                return [f"{key} {sign} {literal}", any_string] if literal else []
-            if isinstance(condition.value, str):
-                return [any_string]
-    return []
+    literals = _literals(cast("Json", condition.value)) if condition.operator in ("=", ":") else []
+    has = [f"json_contains({key}, {literal})" for literal in literals]
+    if condition.operator == "=":
+        return [f"{key} == {literal}" for literal in literals] + has
+    # The orders are left to ragloom: a list passes where an element does, and dates are no text.
+    return [*has, f'{key} >= ""'] if has else []
 
 
 def _literals(value: Json) -> list[str]:
@@ -102,8 +108,8 @@ def _literals(value: Json) -> list[str]:
 
 
 def _string(value: str) -> str:
-    """``value`` as a literal; empty when it would need escaping."""
-    if not value.isprintable() or '"' in value or "\\" in value:
+    """``value`` as a literal; empty when it would need escaping, or may be composed in another way."""
+    if not value.isprintable() or '"' in value or "\\" in value or _COMPOSED.search(value):
         return ""
     return f'"{value}"'
 

@@ -126,3 +126,59 @@ def test_utf16_without_a_mark() -> None:
 def test_a_nul_after_the_mark_of_utf16_is_no_utf32() -> None:
     decoded = decode(codecs.BOM_UTF16_LE + "\0a".encode("utf-16-le"))
     assert ("\0a", "utf-16-le") == (decoded.text, decoded.encoding)
+
+
+SHORT = {
+    "koi8_r": [
+        "Корабль стоит у причала до утра.",
+        "Правила входа в гавань: сбавьте ход и вызовите диспетчера.",
+        "привет, мир",
+        "ПРАВИЛА ВХОДА В ГАВАНЬ",
+    ],
+    "cp1251": ["Корабль стоит у причала до утра.", "привет, мир"],
+    "cp866": ["Корабль стоит у причала до утра."],
+    "iso8859_2": [
+        "Příliš žluťoučký kůň úpěl ďábelské ódy.",
+        "Zażółć gęślą jaźń w porcie.",
+        "A hajó reggelig a kikötőben áll.",
+        "Ladja stoji v pristanišču čez noč in še žal.",
+        "Loď kotví v přístavu do rána, pak vypluje.",
+    ],
+    "cp1250": ["Příliš žluťoučký kůň úpěl ďábelské ódy.", "Śledź i źdźbło w żółtej łodzi."],
+    "cp1252": [
+        "Der Hafen öffnet früh, die Schiffe müssen grüßen.",
+        "Le navire reste à quai jusqu’à l’aube, déjà arrimé.",
+        "El barco está en el muelle hasta mañana, ¿señor?",
+    ],
+    "cp1253": ["Το πλοίο μένει στην προβλήτα μέχρι την αυγή."],
+    "big5": ["船停在碼頭直到天亮。", "進港規則：請減速並呼叫調度員。"],
+    "gb18030": ["船停在码头直到天亮。", "进港规则：请减速并呼叫调度员。"],
+    "cp932": ["船は夜明けまで岸壁に停泊する。", "入港規則：減速して通信員を呼び出してください。"],
+    "euc_jp": ["船は夜明けまで岸壁に停泊する。"],
+    "euc_kr": ["배는 새벽까지 부두에 머문다."],
+}
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"), [(encoding, text) for encoding, texts in SHORT.items() for text in texts]
+)
+def test_one_sentence_tells_its_charset(encoding: str, text: str) -> None:
+    for content in (text, f"# {text}\n\n{text}\r\n"):
+        decoded = decode(content.encode(encoding))
+        assert content == decoded.text
+        (warning,) = decoded.warnings
+        assert f"read as {decoded.encoding}, a guess" in warning
+        assert "setting 'encoding'" in warning
+
+
+def test_a_charset_that_is_named_is_no_guess() -> None:
+    text = "ж"
+    assert (text, ()) == (
+        decode(text.encode("koi8_r"), encoding="KOI8-R").text,
+        decode(text.encode("koi8_r"), encoding="KOI8-R").warnings,
+    )
+    assert (text, ()) == (decode(text.encode(), encoding="koi8-r").text, ())
+
+    wrong = decode("Größe".encode("cp1252"), encoding="shift_jis")
+    assert "Größe" == wrong.text
+    assert "the setting 'encoding' says shift_jis, which it is not" == wrong.warnings[0]

@@ -11,13 +11,24 @@ from ragloom_milvus._rows import collection_name
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("status=accepted", '(metadata["status"] == "accepted")'),
-        ("n=3", '(metadata["n"] == "3" or metadata["n"] == 3)'),
-        ("n=true", '(metadata["n"] == "true" or metadata["n"] == true)'),
-        ("n>2", '(metadata["n"] > 2 or metadata["n"] >= "")'),
-        ("date<2025-01-01", '(metadata["date"] >= "")'),
+        ("s=a", '(metadata["s"] == "a" or json_contains(metadata["s"], "a"))'),
+        (
+            "n=3",
+            (
+                '(metadata["n"] == "3" or metadata["n"] == 3 or json_contains(metadata["n"], "3")'
+                ' or json_contains(metadata["n"], 3))'
+            ),
+        ),
         ("tags:x", '(json_contains(metadata["tags"], "x") or metadata["tags"] >= "")'),
-        ("a.b=x", '(metadata["a.b"] == "x" or metadata["a"]["b"] == "x")'),
+        (
+            "a.b=x",
+            (
+                '(metadata["a.b"] == "x" or json_contains(metadata["a.b"], "x")'
+                ' or metadata["a"]["b"] == "x" or json_contains(metadata["a"]["b"], "x"))'
+            ),
+        ),
+        ("path=a or path=b", '((uri == "a") or (uri == "b"))'),
+        ("(path=a or path=b) and n>2", '(((uri == "a") or (uri == "b")))'),
         ("path under notes/", '(uri == "notes" or (uri >= "notes/" and uri < "notes0"))'),
         ("path=a_%.md", '(uri == "a_%.md")'),
     ],
@@ -30,7 +41,14 @@ def test_what_is_narrowed(text, expected):
     "text",
     [
         "status!=accepted",
-        'title=say "hi"',
+        "not path=a",
+        "path=a or n>2",
+        "exists n",
+        "n>2",
+        "date<2025-01-01",
+        "status=café",
+        "status=K",
+        'title="say "hi""',
         "title=back\\slash",
         "title=line\nbreak",
         "n=null",
@@ -39,7 +57,6 @@ def test_what_is_narrowed(text, expected):
         'path="x"y"',
         'we"ird=x',
         "ключ=x",
-        "path:",
     ],
 )
 def test_what_is_left_to_ragloom(text):
@@ -47,8 +64,10 @@ def test_what_is_left_to_ragloom(text):
 
 
 def test_conditions_are_joined():
-    where = [parse_condition("a=x"), parse_condition("b!=y"), parse_condition("c=z")]
-    assert '(metadata["a"] == "x") and (metadata["c"] == "z")' == narrowing(where)
+    where = [parse_condition("path=x"), parse_condition("b!=y"), parse_condition("path=z")]
+    expected = '(uri == "x") and (uri == "z")'
+    assert expected == narrowing(where)
+    assert f"({expected})" == narrowing([parse_condition("path=x and b!=y and path=z")])
     assert narrowing([]) == ""
     assert narrowing([Condition(field="a", operator="=", value=None)]) == ""
 
