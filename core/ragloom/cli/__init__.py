@@ -20,7 +20,7 @@ from collections.abc import Mapping
 import click
 
 from ragloom import __version__
-from ragloom.cli._edge import open_closed_streams, stdout_for_results, stdout_given_back
+from ragloom.cli._edge import open_closed_streams, stdout_for_protocol, stdout_for_results
 from ragloom.cli._group import Command, Group, LazyGroup
 from ragloom.cli._options import SHARE, json_option
 from ragloom.cli._output import print_json, print_table, print_text, search_json
@@ -45,7 +45,7 @@ __all__ = [
     "progress",
     "report_json",
     "search_json",
-    "stdout_given_back",
+    "stdout_for_protocol",
 ]
 
 COMMANDS = {

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from io import TextIOWrapper
+from typing import TextIO
 
 import click
 
@@ -21,8 +22,8 @@ __all__ = [
     "USAGE",
     "open_closed_streams",
     "run_to_exit_code",
+    "stdout_for_protocol",
     "stdout_for_results",
-    "stdout_given_back",
 ]
 
 OK = 0
@@ -125,23 +126,20 @@ def stdout_for_results() -> Iterator[None]:
 
 
 @contextmanager
-def stdout_given_back() -> Iterator[None]:
-    """Give stdout to a server that keeps it for its protocol itself."""
-    mine = sys.stdout
-    if sys.__stdout__ is None or mine is sys.__stdout__ or mine.fileno() == 1:
-        yield
+def stdout_for_protocol() -> Iterator[TextIO | None]:
+    """The stream that a protocol is written to, while everything that prints writes to stderr.
+
+    None where stdout is not kept for results: a server then keeps it itself.
+    """
+    kept = sys.stdout
+    if sys.__stdout__ is None or kept is sys.__stdout__:
+        yield None
         return
-    mine.flush()
-    diverted = os.dup(1)
-    os.dup2(mine.fileno(), 1)
-    sys.stdout = sys.__stdout__
+    sys.stdout = sys.stderr
     try:
-        yield
+        yield kept
     finally:
-        sys.stdout.flush()
-        os.dup2(diverted, 1)
-        os.close(diverted)
-        sys.stdout = mine
+        sys.stdout = kept
 
 
 def _code(returned: object) -> int:

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from ragloom import Json, RagloomError
-from ragloom.stores import check_format, format_stamp
-from ragloom.stores.atomic import replace_file
+from ragloom.stores import check_format, format_stamp, replace_file
+
 
 _FORMAT = 1
 Edit: TypeAlias = "Callable[[str], str]"

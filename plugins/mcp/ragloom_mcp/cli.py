@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ragloom import IndexReport, MissingDependencyError, RagloomError
-from ragloom.cli import Command, Session, failures, stdout_given_back
+from ragloom.cli import Command, Session, failures, stdout_for_protocol
 from ragloom.config import counted
 from ragloom_mcp.access import listen
 from ragloom_mcp.listening import Asked, access_options, announce, import_quickly, run
@@ -100,8 +100,8 @@ def serve(
     choose = partial(_chosen, session, agent, space, indexing=watch)
     watching = _watched(session, shelf, choose) if watch else nullcontext()
     if access is None:
-        with watching, stdout_given_back():
-            serve_stdio(shelf, more, templates)
+        with watching, stdout_for_protocol() as stdout:
+            serve_stdio(shelf, more, templates, stdout)
         return
     with listen(asked.port, asked.host) as listener, watching:
         announce(session, listener, access, "/mcp")

@@ -6,8 +6,9 @@ import json
 import logging
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from io import TextIOWrapper
 from types import MappingProxyType
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TextIO, cast
 
 import anyio
 import mcp.types as protocol
@@ -118,17 +119,19 @@ def serve_stdio(
     shelf: Shelf,
     more: Mapping[str, Tool] = MappingProxyType({}),
     templates: ServedTemplates | None = None,
+    stdout: TextIO | None = None,
 ) -> None:
     """Serve one client over stdin and stdout until it closes them.
 
-    The SDK points the process's stdout at stderr meanwhile: whatever prints cannot break the protocol.
+    Without a stream that is kept for it, the SDK points the process's stdout at stderr meanwhile: whatever
+    prints cannot break the protocol.
     Lines that are no messages, which it drops without a word, are answered here.
     """
 
     async def run() -> None:
         server = make_server(shelf, more=more, templates=templates)
         sending, receiving = anyio.create_memory_object_stream[SessionMessage | Exception]()
-        async with stdio_server() as (read, write), anyio.create_task_group() as tasks:
+        async with stdio_server(stdout=_utf8(stdout)) as (read, write), anyio.create_task_group() as tasks:
 
             async def sort_out() -> None:
                 async with sending:
@@ -182,6 +185,13 @@ async def _health(_request: Request) -> Response:
     from starlette.responses import JSONResponse
 
     return JSONResponse({"status": "ok", "version": ragloom.__version__})
+
+
+def _utf8(stream: TextIO | None) -> anyio.AsyncFile[str] | None:
+    """A stream in the protocol's encoding, whatever the terminal's is."""
+    if isinstance(stream, TextIOWrapper):
+        stream.reconfigure(encoding="utf-8", errors="strict")
+    return None if stream is None else anyio.wrap_file(stream)
 
 
 def _refusal(error: Exception) -> protocol.JSONRPCError | None:
