@@ -18,10 +18,10 @@ candidates, and gives the last word to :func:`matches`.
 ============================  ====================================================================
 
 A list passes ``=`` and the orders where one of its elements does; so ``!=`` says that none is equal. A
-date is ``2025``, ``2025-03``, ``2025-03-01``, or that day with a time; in a condition it stands for all of its
-year, month, day or minute, in the metadata for its beginning, and without a zone it is in UTC. Upper and
-lower case differ; composed and decomposed letters do not. A dotted field such as ``owner.team`` is looked
-up as that very key, then level by level. ``path`` is the chunk's uri.
+date is ``2025``, ``2025-03``, ``2025-03-01``, or that day with a time; in a condition it stands for all of
+its year, month, day or minute, in the metadata for its beginning, and without a zone it is in UTC. Upper
+and lower case differ; composed and decomposed letters do not. A dotted field such as ``owner.team`` is
+looked up as that very key, then level by level. ``path`` is the chunk's uri.
 """
 
 from __future__ import annotations

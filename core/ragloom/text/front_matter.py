@@ -1,4 +1,4 @@
-"""Front matter: the YAML mapping in the first lines of a file that nobody vouches for.
+"""Front matter: the YAML mapping, or TOML, in the first lines of a file that nobody vouches for.
 
 Values are read from YAML's nodes without its constructors: nothing can be executed, and no alias can
 grow without bound. Scalars follow the core schema of YAML 1.2
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, cast
 
 from ragloom.config.yaml_file import compose, safe_loader
 from ragloom.errors import SourceError
+from ragloom.text.toml_fields import toml_fields
 from ragloom.types import Json
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 _END = r"[ \t]*(?:\r\n|\n|\r|\Z)"
 _OPEN = re.compile(rf"---{_END}")
 _CLOSE = re.compile(rf"(?:(?<=\n)|(?<=\r))(?:---|\.\.\.){_END}")
+_TOML_OPEN = re.compile(rf"\+\+\+{_END}")
+_TOML_CLOSE = re.compile(rf"(?:(?<=\n)|(?<=\r))\+\+\+{_END}")
 _BLANK_LINE = re.compile(r"[ \t]*[\r\n]")
 _KEY = r"[^\s#:\-\[\]{}>|*&!%@`'\",?][^:\r\n]*"
 _FIRST_KEY = re.compile(rf"(?:[ \t]*+(?:#[^\r\n]*+)?[\r\n])*+['\"]?{_KEY}:(?:\s|\Z)")
@@ -119,7 +122,7 @@ def split_front_matter(text: str, *, strict: bool = False) -> FrontMatter | None
     """
     opening = _OPEN.match(text)
     if opening is None:
-        return None
+        return None if strict else _toml(text)
     closing = _CLOSE.search(text, opening.end())
     block = text[opening.end() : closing.start() if closing else None]
     meant = _FIRST_KEY.match(block) is not None
@@ -150,6 +153,27 @@ def split_front_matter(text: str, *, strict: bool = False) -> FrontMatter | None
         repeated=tuple(reader.repeated),
         warnings=tuple(f"front matter: {warning}" for warning in reader.warnings),
     )
+
+
+def _toml(text: str) -> FrontMatter | None:
+    """Front matter in TOML, between two lines ``+++`` (https://gohugo.io/content-management/front-matter/)."""
+    opening = _TOML_OPEN.match(text)
+    closing = opening and _TOML_CLOSE.search(text, opening.end())
+    if opening is None or closing is None:
+        return None
+    block = _LINE_END.sub("\n", text[opening.end() : closing.start()])
+    try:
+        return FrontMatter(length=closing.end(), fields=_with_lists(toml_fields(block)))
+    except ValueError as error:
+        fields, lost = {}, []
+        for number, line in enumerate(block.split("\n"), _FIRST):
+            try:
+                fields.update(toml_fields(line))
+            except ValueError:
+                lost.append(number)
+        named = ", ".join(map(str, lost[:_NAMED])) or "none alone"
+        warning = f"front matter: {error}; lines that are not read: {named}"
+    return FrontMatter(length=closing.end(), fields=_with_lists(fields), warnings=(warning,))
 
 
 def _entries(block: str, error: FrontMatterError) -> tuple[dict[str, Json], str]:

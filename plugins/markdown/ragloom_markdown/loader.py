@@ -14,7 +14,7 @@ class MarkdownLoader:
     """Reads Markdown; see :func:`ragloom.text.split_front_matter`."""
 
     suffixes = _SUFFIXES
-    fingerprint = "markdown-1"
+    fingerprint = "markdown-2"
 
     def load(self, source: Source, content: bytes) -> Document:
         """As in :class:`ragloom.Loader`, without the front matter."""

@@ -211,3 +211,31 @@ def test_a_bomb_is_a_warning_and_the_text_is_kept(kind: str) -> None:
     assert warning.startswith("front matter: ")
     with pytest.raises(FrontMatterError):
         split_front_matter(f"---\n{BOMBS[kind]}---\nText.\n", strict=True)
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+def test_toml_between_plus_signs(ends: str) -> None:
+    lines = [
+        'title = "A"',
+        "date = 2026-01-01",
+        "tags = ['a']",
+        "draft = true",
+        "[owner]",
+        "n = inf",
+    ]
+    document = load(ends.join(["+++", *lines, "+++", "body", ""]))
+    expected = {"title": "A", "date": "2026-01-01", "tags": ["a"], "draft": True}
+    assert {**expected, "owner": {"n": "inf"}} == document.metadata
+    assert (f"body{ends}", ()) == (document.text, document.warnings)
+
+
+def test_a_bad_line_of_toml_loses_itself_and_is_named() -> None:
+    document = load("+++\ntitle = Knots\ntags = ['a']\n+++\nbody\n")
+    assert {"tags": ["a"]} == document.metadata
+    (warning,) = document.warnings
+    assert warning.endswith("lines that are not read: 2")
+
+
+@pytest.mark.parametrize("content", ["+++\ntitle = 1\n", "+++ a\n+++\n", "++++\na = 1\n++++\n"])
+def test_plus_signs_that_are_no_toml_are_text(content: str) -> None:
+    assert (content, {}) == (load(content).text, load(content).metadata)
