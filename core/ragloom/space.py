@@ -43,10 +43,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-_FIGURES = (
-    *("added", "updated", "removed", "unchanged", "failed"),  # files
-    *("chunks", "embedded", "reused"),
-)
+_FIGURES = ("added", "updated", "removed", "unchanged", "failed", "chunks", "embedded", "reused")
 _UNCALIBRATED = (
     "this embedder ships no calibration, so relevance follows a default curve: "
     "'ragloom calibrate' fits it to these documents"
@@ -355,9 +352,8 @@ class Space(Components, Searchable, Indexed[IndexReport]):
             snapshot = self.snapshot()
         except NotIndexedError:
             snapshot = None
-        return status_of(
-            self.name, self.settings, self.directory, snapshot, self.walk() if changes else None
-        )
+        files = self.walk() if changes else None
+        return status_of(self.name, self.settings, self.directory, snapshot, files)
 
     def native(self) -> SearchableStore | None:
         """The store, open for searching, where it answers searches itself and holds what is searched."""
@@ -389,9 +385,8 @@ class Space(Components, Searchable, Indexed[IndexReport]):
             return
         sources = self.settings.sources
         if sources != self.record.usual().sources and all(f.skipped for f in self.walk()):
-            raise SourceError(
-                f"{', '.join(sources)}: no file to index; {self.name!r} stays as it is"
-            )
+            named = ", ".join(sources)
+            raise SourceError(f"{named}: no file to index; {self.name!r} stays as it is")
 
     def _prepare(self) -> None:
         self.workspace.make_state()

@@ -10,7 +10,7 @@ from ragloom.cli._output import print_result
 from ragloom.cli._progress import progress
 from ragloom.cli._session import Session
 from ragloom.config.spelling import counted
-from ragloom.errors import RagloomError, StoreError
+from ragloom.errors import ModelError, RagloomError, StoreError
 
 if TYPE_CHECKING:
     from ragloom.config.settings import SpaceSettings
@@ -88,7 +88,7 @@ def _refreshed(session: Session, space: Space, *, alone: bool) -> IndexReport | 
     try:
         return refresh(session, space, seconds=0, timeout=_PATIENCE if indexed else None)
     except (RagloomError, OSError) as error:
-        if indexed and isinstance(error, StoreError | OSError):
+        if indexed and isinstance(error, StoreError | ModelError | OSError):
             why = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else error
             session.warn(f"{why}; searching the last index")
         elif isinstance(error, RagloomError) and not alone:

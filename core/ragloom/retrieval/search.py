@@ -6,6 +6,7 @@ absolute number (:mod:`ragloom.retrieval.relevance`).
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -15,19 +16,13 @@ import numpy.typing as npt
 
 from ragloom.config.settings import SpaceSettings
 from ragloom.config.spelling import counted
-from ragloom.errors import RagloomError
+from ragloom.errors import ModelError, RagloomError
 from ragloom.protocols import Embedder, Reranker, SearchableStore
 from ragloom.retrieval.gate import Judged, examined, farthest, judge
 from ragloom.retrieval.nothing import no_match
 from ragloom.retrieval.parsed_query import ParsedQuery, parse
 from ragloom.retrieval.query import Query
-from ragloom.retrieval.ranking import (
-    Candidates,
-    Ranking,
-    best_by_words,
-    find_candidates,
-    order,
-)
+from ragloom.retrieval.ranking import Candidates, Ranking, best_by_words, find_candidates, order
 from ragloom.retrieval.relevance import (
     DEFAULT_CALIBRATION,
     LEXICAL_CALIBRATION,
@@ -39,6 +34,8 @@ from ragloom.retrieval.rerank import reranked
 from ragloom.retrieval.rows import Row
 from ragloom.snapshot import Snapshot
 from ragloom.types import Calibration, Condition, Hit, Mode, SearchResult
+
+_LOG = logging.getLogger("ragloom")
 
 _COMPLETED = 100  # best by words, of which the vectors are as good as all: benchmarks/README.md
 _BLOCK = 50  # candidates that are weighed at once
@@ -130,8 +127,21 @@ class Gathered:
 
 
 def gather(query: Query, space: Answers, beside: Sequence[Snapshot] = ()) -> Gathered:
-    """Find the candidates of a query that is asked ``beside`` other snapshots; raises as :func:`judged`."""
+    """Find the candidates of a query that is asked ``beside`` other snapshots; raises as :func:`judged`.
+
+    Where words count, too, and the model does not answer, they alone count, with a warning.
+    """
     mode = query.choices(space.settings)[2]
+    try:
+        return _gather(query, space, beside, mode)
+    except ModelError as error:
+        if mode not in ("hybrid", "rrf"):
+            raise
+        _LOG.warning("%s: searching by words alone: %s", space.name, error)
+        return _gather(query, space, beside, "lexical")
+
+
+def _gather(query: Query, space: Answers, beside: Sequence[Snapshot], mode: Mode) -> Gathered:
     snapshot, lexical = space.snapshot(), mode == "lexical"
     embedder = None if lexical else space.embedder
     native = None if lexical else space.native()
