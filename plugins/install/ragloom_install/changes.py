@@ -1,8 +1,8 @@
 """What ``install`` changes in files, kept so that ``uninstall`` takes back exactly that.
 
 Of each change the record has where it is, what was inserted and what it replaced. While a file is as
-``install`` left it, undoing them gives back its bytes; where somebody has changed it since, only the server,
-the section or the skill is taken out.
+``install`` left it, undoing them gives back its bytes; where somebody has changed it since, only the
+server, the section or the skill is taken out.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from typing import TypeAlias
 
 from ragloom import Json, RagloomError
 from ragloom.stores import check_format, format_stamp, replace_file
-
 
 _FORMAT = 1
 Edit: TypeAlias = "Callable[[str], str]"

@@ -130,8 +130,8 @@ def uninstall(
 ) -> int:
     """Take ragloom away from coding agents again; from all that it was attached to, by default.
 
-    A file that is as 'ragloom install' left it gets its old bytes back. Of one that was changed since, only the
-    MCP server and the marked section are taken out, and a skill that was changed stays.
+    A file that is as 'ragloom install' left it gets its old bytes back. Of one that was changed since, only
+    the MCP server and the marked section are taken out, and a skill that was changed stays.
     """
     from ragloom_install.changes import forget, take_back
     from ragloom_install.plan import installed, uninstalling
