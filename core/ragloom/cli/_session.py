@@ -90,7 +90,7 @@ class Session:
             self.found = self.folder != "."
 
     def name_workspace(self) -> None:
-        """Say on stderr, once, which workspace is used, where it is neither named nor the current folder."""
+        """Say on stderr, once, which workspace is used, if it was found above the current folder."""
         self.find()
         if self.found:
             self.note(f"workspace {self.folder}", dim=True)

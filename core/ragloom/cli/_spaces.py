@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -53,7 +54,7 @@ def _of_its_own(workspace: Workspace, paths: Sequence[str]) -> Space:
     """The space made of these paths; says so where it is new, and others are there."""
     space = workspace.space_for(paths)
     others = [name for name in workspace.spaces() if name != space.name]
-    if others and not space.generation:
+    if others and not space.generation and all(map(os.path.exists, paths)):
         session = click.get_current_context().ensure_object(Session)
         beside = ", ".join(map(repr, others[:_SHOWN])) + ", …" * (len(others) > _SHOWN)
         session.note(f"new space {space.name!r} of these paths, which are not in {beside}")

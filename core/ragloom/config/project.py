@@ -28,7 +28,7 @@ def workspace_folder(environment: Mapping[str, str] | None = None) -> str:
     """
     variables = os.environ if environment is None else environment
     if named := variables.get(WORKSPACE_VARIABLE):
-        if not os.path.isdir(named):
+        if not Path(named).is_dir():
             raise ConfigError(f"{WORKSPACE_VARIABLE}={named}: there is no such folder")
         return named
     try:
@@ -42,14 +42,16 @@ def workspace_folder(environment: Mapping[str, str] | None = None) -> str:
 def workspace_above(folder: Path) -> Path | None:
     """The nearest of ``folder`` and the folders above it that holds settings or an index.
 
-    The search ends at the user's home, which only counts where it is ``folder`` itself, and at the border of
-    a file system. A workspace of another user is not used: its settings could name anything.
+    The search ends at the user's home, which only counts where it is ``folder`` itself, and at the border
+    of a file system. A workspace of another user is not used: its settings could name anything.
     """
     home, device = _home(), _device(folder)
     for candidate in (folder, *folder.parents):
         if candidate != folder and (candidate == home or _device(candidate) != device):
             return None
-        marks = [mark for name in (*CONFIG_NAMES, STATE_FOLDER) if (mark := _owner(candidate / name))]
+        marks = [
+            mark for name in (*CONFIG_NAMES, STATE_FOLDER) if (mark := _owner(candidate / name))
+        ]
         if marks and candidate != folder and not all(_is_own(mark) for mark in marks):
             _LOG.warning(
                 "%s: a workspace of another user, not used; -C %s uses it", candidate, candidate

@@ -207,7 +207,7 @@ def load_settings(
 
     Args:
         root: The workspace's folder.
-        config: The file to read; ``ragloom.yaml`` or ``ragloom.yml`` in ``root``, if there is one, otherwise.
+        config: The file to read; ``ragloom.yaml`` or ``ragloom.yml`` in ``root`` otherwise.
         environment: Variables; the process's own by default.
         sections: What plugins declare: names to dataclasses.
         absent: Says which plugin that did not load may have declared a section.

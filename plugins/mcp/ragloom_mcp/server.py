@@ -131,7 +131,10 @@ def serve_stdio(
     async def run() -> None:
         server = make_server(shelf, more=more, templates=templates)
         sending, receiving = anyio.create_memory_object_stream[SessionMessage | Exception]()
-        async with stdio_server(stdout=_utf8(stdout)) as (read, write), anyio.create_task_group() as tasks:
+        async with (
+            stdio_server(stdout=_utf8(stdout)) as (read, write),
+            anyio.create_task_group() as tasks,
+        ):
 
             async def sort_out() -> None:
                 async with sending:

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-PLUGIN = '''
+PLUGIN = """
 import os, subprocess, sys
 from ragloom import CommandSpec, Provider, hookimpl
 from ragloom.testing.fakes import HashingEmbedder, HashingOptions
@@ -29,7 +29,7 @@ def make(options):
 @hookimpl
 def ragloom_embedders():
     return [Provider(name="loud", summary="Loud.", create=make)]
-'''
+"""
 SAID = (
     "printed at import",
     "written at import",
@@ -78,8 +78,8 @@ def test_help_stays_on_stdout(loud, tmp_path):
 
 
 def test_a_closed_stdout_is_no_error(loud, tmp_path):
-    command = f"{sys.executable} -m ragloom search keys --json >&-"
-    done = subprocess.run(command, shell=True, cwd=tmp_path, env=loud, capture_output=True, check=False)
+    command = ["sh", "-c", f"{sys.executable} -m ragloom search keys --json >&-"]
+    done = subprocess.run(command, cwd=tmp_path, env=loud, capture_output=True, check=False)
     assert 0 == done.returncode
 
 

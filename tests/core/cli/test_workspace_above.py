@@ -99,7 +99,9 @@ def test_a_link_or_a_file_in_its_place_is_no_state(tmp_path):
     assert workspace_above(below) is None
 
 
-@pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="only root can give files away")
+@pytest.mark.skipif(
+    not hasattr(os, "getuid") or os.getuid() != 0, reason="only root can give files away"
+)
 def test_a_workspace_of_another_user_is_not_used(project, caplog):
     deep = project / "docs" / "deep"
     (project / "ragloom.yaml").write_text("top_k: 3\n")

@@ -101,7 +101,7 @@ WRONG = [
     ({"path": "../docs"}, "no indexed file is '../docs' or lies below it"),
     ({"path": []}, ""),
     ({"path": 3}, "rag_search: path: 3 is not"),
-    ({"where": "status"}, "cannot read the condition 'status': write field=value"),
+    ({"where": "status"}, "cannot read the condition 'status', column 7"),
     ({"mode": "semantic"}, "rag_search: mode: 'semantic' is not one of ['hybrid', 'rrf'"),
 ]
 
