@@ -183,13 +183,12 @@ def degraded(request, bare, project, host, make_plugin, monkeypatch, tmp_path, s
         return make_librarian_node(workspace=project, host=host), "ragloom.yaml:1"
     if case == "folder":
         return make_librarian_node(workspace=tmp_path / "none", host=host), "no such folder"
-    fail = {"model": cannot_load, "fault": unexpected, "time": slow}[case]
+    fail = {"fault": unexpected, "time": slow}[case]
     plugins = failing_host(make_plugin, fail)
     KnowledgeBase.open(bare, host=plugins).rebuild()
     settings = LibrarianSettings(timeout=0.3) if case == "time" else LibrarianSettings()
     node = make_librarian_node(settings, workspace=bare, host=plugins)
     said = {
-        "model": "model.onnx is damaged",
         "fault": "RuntimeError: a fault of a plugin",
         "time": "no answer within 0.3 s; the setting librarian.timeout",
     }
@@ -204,7 +203,6 @@ DEGRADED = pytest.mark.parametrize(
         "empty",
         "snapshot",
         "lexical",
-        "model",
         "fault",
         "time",
         "setting",
@@ -353,3 +351,12 @@ def test_the_node_needs_no_langgraph(project):
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=project
     )
     assert "3" == done.stdout.strip()
+
+
+@modes
+def test_a_model_that_does_not_answer_leaves_the_words(mode, bare, make_plugin, caplog):
+    plugins = failing_host(make_plugin, cannot_load)
+    KnowledgeBase.open(bare, host=plugins).rebuild()
+    state = run(make_librarian_node(workspace=bare, host=plugins), mode)
+    assert "degraded_reason" not in state
+    assert "searching by words alone: the model cannot be loaded" in caplog.text
