@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -97,6 +98,7 @@ def _spans(record: Mapping[str, Json]) -> Sequence[tuple[str, int, int]]:
 
 def _tokens_by_line(path: Path) -> Sequence[int]:
     """An estimate of the tokens of each line; none of a file that cannot be read."""
+    from ragloom.text.chunks import line_starts
     from ragloom.text.decoding import read_regular
     from ragloom.text.token_estimate import estimate
 
@@ -104,7 +106,8 @@ def _tokens_by_line(path: Path) -> Sequence[int]:
         text = read_regular(path).decode("utf-8", "replace")
     except OSError:
         return ()
-    return [estimate(line) for line in text.splitlines()]
+    edges = [*line_starts(text), len(text)]
+    return [estimate(text[start:end]) for start, end in pairwise(edges)]
 
 
 def _saved(one: _Sum) -> float:

@@ -50,7 +50,7 @@ def workspace_above(folder: Path) -> Path | None:
         if candidate != folder and (candidate == home or _device(candidate) != device):
             return None
         marks = [
-            mark for name in (*CONFIG_NAMES, STATE_FOLDER) if (mark := _owner(candidate / name))
+            mark for name in (*CONFIG_NAMES, STATE_FOLDER) if (mark := _status(candidate / name))
         ]
         if marks and candidate != folder and not all(_is_own(mark) for mark in marks):
             _LOG.warning(
@@ -76,7 +76,7 @@ def _device(folder: Path) -> int:
         return -1
 
 
-def _owner(path: Path) -> os.stat_result | None:
+def _status(path: Path) -> os.stat_result | None:
     """The status of settings or of a state folder; None where there are none, or only a link."""
     try:
         found = path.lstat()

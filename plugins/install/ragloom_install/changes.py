@@ -151,11 +151,9 @@ def apply(change: Change, root: Path, record: Record) -> None:
     Raises:
         ChangeError: The file cannot be written, or has changed since it was read.
     """
-    if change.after is None:
-        raise ChangeError(f"{change.path}: nothing to write")
     if read(change.path) != change.before:
         raise ChangeError(f"{change.path}: it has changed meanwhile; run the command again")
-    before, after = change.before or "", change.after
+    before, after = change.before or "", change.after or ""
     at = _common(before, after)
     end = _common(before[at:][::-1], after[at:][::-1])
     missing = [folder for folder in change.path.parents if not folder.exists()]

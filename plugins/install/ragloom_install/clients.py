@@ -24,14 +24,14 @@ class Files:
     Attributes:
         signs: Any of them tells that the agent is used there.
         servers: The settings that name MCP servers; the first that is there, or else the first.
-        skills: The folder of its skills.
-        instructions: What it reads at each start.
+        skills: The folder of its skills; most agents read one that they have in common.
+        instructions: What it reads at each start; empty for nothing.
     """
 
     signs: Sequence[str]
     servers: Sequence[str]
-    skills: str
-    instructions: str
+    skills: str = ".agents/skills"
+    instructions: str = "AGENTS.md"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,13 +110,10 @@ CLIENTS: Mapping[str, Client] = {
             project=Files(
                 signs=(".codex",),
                 servers=(".codex/config.toml",),
-                skills=".agents/skills",
-                instructions="AGENTS.md",
             ),
             user=Files(
                 signs=(".codex",),
                 servers=(".codex/config.toml",),
-                skills=".agents/skills",
                 instructions=".codex/AGENTS.md",
             ),
             entry=_plain,
@@ -128,13 +125,10 @@ CLIENTS: Mapping[str, Client] = {
             project=Files(
                 signs=(".cursor", ".cursorrules"),
                 servers=(".cursor/mcp.json",),
-                skills=".agents/skills",
-                instructions="AGENTS.md",
             ),
             user=Files(
                 signs=(".cursor",),
                 servers=(".cursor/mcp.json",),
-                skills=".agents/skills",
                 instructions="",
             ),
             entry=_of_a_folder,
@@ -146,13 +140,10 @@ CLIENTS: Mapping[str, Client] = {
             project=Files(
                 signs=(".vscode",),
                 servers=(".vscode/mcp.json",),
-                skills=".agents/skills",
-                instructions="AGENTS.md",
             ),
             user=Files(
                 signs=(_code_folder(),),
                 servers=(f"{_code_folder()}/mcp.json",),
-                skills=".agents/skills",
                 instructions="",
             ),
             entry=_of_a_folder,
@@ -164,13 +155,10 @@ CLIENTS: Mapping[str, Client] = {
             project=Files(
                 signs=("opencode.json", "opencode.jsonc", ".opencode"),
                 servers=("opencode.json", "opencode.jsonc"),
-                skills=".agents/skills",
-                instructions="AGENTS.md",
             ),
             user=Files(
                 signs=(".config/opencode",),
                 servers=(".config/opencode/opencode.json", ".config/opencode/opencode.jsonc"),
-                skills=".agents/skills",
                 instructions=".config/opencode/AGENTS.md",
             ),
             entry=_in_one_list,
@@ -182,13 +170,11 @@ CLIENTS: Mapping[str, Client] = {
             project=Files(
                 signs=(".gemini", "GEMINI.md"),
                 servers=(".gemini/settings.json",),
-                skills=".agents/skills",
                 instructions="GEMINI.md",
             ),
             user=Files(
                 signs=(".gemini",),
                 servers=(".gemini/settings.json",),
-                skills=".agents/skills",
                 instructions=".gemini/GEMINI.md",
             ),
             entry=_plain,
