@@ -81,8 +81,17 @@ def run_contracts(
         ]
         # Other plugins of pytest do not apply here, and take time to load.
         alone = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-        done = subprocess.run(command, check=False, env=alone)  # noqa: S603 - as given
+        done = subprocess.run(command, check=False, env=alone, stdout=_results())  # noqa: S603 - as given
         return 1 if done.returncode else 0
+
+
+def _results() -> int | None:
+    """The descriptor of the stream that results go to; None where it is no file."""
+    try:
+        sys.stdout.flush()
+        return sys.stdout.fileno()
+    except (OSError, ValueError):  # io.UnsupportedOperation is both
+        return None
 
 
 def _check_distribution(distribution: str) -> None:
