@@ -227,8 +227,10 @@ def growing(
 ) -> list[str]:
     """The texts on which ``work`` outgrows them."""
     grown: list[str] = []
+    # A NUL among a text's first 1,024 characters may end the work at once: the last two have it later.
+    lengths = (16, 32, 2000, 8000)
     for begin, unit in product(beginnings, [unit for unit in UNITS if unit not in without]):
-        found = outgrown(work, lambda n: begin + unit * n + "\n---\n\0", (16, 32, 1000, 8000))  # noqa: B023
+        found = outgrown(work, lambda n: begin + unit * n + "\n---\n\0", lengths)  # noqa: B023
         if found is not None:
             grown.append(f"{begin!r} {unit!r} {found}")
     return grown

@@ -17,7 +17,9 @@ from typing import Final
 
 _SECTION: Final = re.compile(r"\[\s*([\w.-]+)\s*(?:\"((?:[^\"\\]|\\.)*)\")?\s*\]")
 _ENTRY: Final = re.compile(r"([A-Za-z][\w-]*)\s*(?:=\s*(.*))?\Z", re.DOTALL)
-_VALUE: Final = re.compile(r"\"((?:[^\"\\]|\\.)*)\"|[#;].*|(\s+)(?=[#;]|\Z)|\\(.)|(.)", re.DOTALL)
+_VALUE: Final = re.compile(
+    r"\"((?:[^\"\\]|\\.)*)\"|[#;].*|(\s++)(?=[#;]|\Z)|\\(.)|(\s++|.)", re.DOTALL
+)
 _ESCAPES: Final = {"n": "\n", "t": "\t", "b": "\b"}
 _TRUE: Final = frozenset({"", "true", "yes", "on", "1"})
 _DEEPEST: Final = 10  # includes, one in another; git stops there, too

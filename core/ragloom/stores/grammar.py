@@ -41,7 +41,7 @@ _NEXT: Final = r"(?=\s*+(?:[^\s=!<>:)]|\Z))"
 """What follows a keyword: neither an operator, before which it is a field, nor nothing of the kind."""
 _NOT: Final = re.compile(rf"not(?:\s++|(?=\()){_NEXT}", re.IGNORECASE)
 _EXISTS: Final = re.compile(rf"exists\s++{_NEXT}", re.IGNORECASE)
-_EXISTS_BEHIND: Final = re.compile(r"\s++exists(?=\s|\)|\Z)", re.IGNORECASE)
+_EXISTS_BEHIND: Final = re.compile(r"(?<!\s)\s++exists(?=\s|\)|\Z)", re.IGNORECASE)
 _UNDER: Final = re.compile(r"path\s++under(?=\s|\)|\Z)\s*+", re.IGNORECASE)
 _JOIN: Final = re.compile(r"(?P<word>and|or)(?=[\s(]|\Z)", re.IGNORECASE)
 _VALUE_END: Final = re.compile(r"[()]|(?<!\s)\s++(?:and|or)(?=[\s(]|\Z)", re.IGNORECASE)
