@@ -169,6 +169,22 @@ class FirstOfAList(Filtering):
         return super().passes(chunk, condition)
 
 
+@breaks("test_filters_join_conditions")
+class JoinsAllByAnd(Filtering):
+    def passes(self, chunk, condition):
+        if condition.operator == "or":
+            return all(self.passes(chunk, one) for one in condition.value)
+        return super().passes(chunk, condition)
+
+
+@breaks("test_filters_pass_the_table")
+class ComparesLettersByTheirCode(Filtering):
+    def passes(self, chunk, condition):
+        if "\u0301" in str(condition.value):
+            return False
+        return super().passes(chunk, condition)
+
+
 @breaks("test_filters_look_up_dotted_fields")
 class FlatFields(Filtering):
     def passes(self, chunk, condition):
