@@ -125,11 +125,13 @@ class Piece:
         headings: The titles that lead here, outermost first.
         context: Text embedded before the chunk's own and not part of its span, such as the header
             row of a split table or the titles above a section.
+        tokens: Of context and text together, where the chunker has counted them; None has them counted.
     """
 
     span: Span
     headings: tuple[str, ...] = ()
     context: str = ""
+    tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

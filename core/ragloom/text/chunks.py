@@ -63,8 +63,8 @@ def make_chunks(
     Args:
         document: What was split.
         pieces: In order of their start; spans count in ``document.text``.
-        counter: The embedder's tokenizer; ``Chunk.tokens`` counts context and text together, and is 0
-            without one.
+        counter: The embedder's tokenizer, for pieces whose tokens are not known; ``Chunk.tokens`` counts
+            context and text together, and is 0 without one.
 
     Raises:
         PluginError: A piece is empty, lies outside the text, or comes before an earlier one.
@@ -93,12 +93,20 @@ def make_chunks(
                 bytes=Span(bom + in_bytes[start], bom + in_bytes[end]),
                 headings=piece.headings,
                 ordinal=ordinal,
-                tokens=counter.count(join_context(piece.context, text)) if counter else 0,
+                tokens=_tokens(piece, text, counter),
                 context=piece.context,
                 metadata=document.metadata,
             )
         )
     return chunks
+
+
+def _tokens(piece: Piece, text: str, counter: TokenCounter | None) -> int:
+    if counter is None:
+        return 0
+    if piece.tokens is not None:
+        return piece.tokens
+    return counter.count(join_context(piece.context, text))
 
 
 def _check(document: Document, pieces: Sequence[Piece]) -> None:

@@ -187,4 +187,4 @@ class Reduced:
         for begin, stop in zip(edges[::2], edges[1::2], strict=True):
             span = stripped(self._whole, begin, stop)
             if span is not None and any(map(str.isalnum, self._whole[span.start : span.end])):
-                yield replace(piece, span=span)
+                yield replace(piece, span=span, tokens=None)

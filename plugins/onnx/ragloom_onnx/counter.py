@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 _UNITS = re.compile(r"[^ \t\n\r]+")
+_OTHER_SPACE = re.compile(
+    "[\x0b\x0c\x1c-\x1f\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"
+)
+"""What :meth:`str.split` takes for a blank, too."""
 _PRINTABLE_ASCII = re.compile(r"[!-~]+")
 _WORDS = re.compile(r"[0-9A-Za-z]+")
 _LONE_SURROGATES = re.compile("[\ud800-\udfff]")
@@ -71,7 +75,7 @@ class UnitCounter(TokenizerCounter):
 
     def count(self, text: str) -> int:
         """Tokens in ``text``, without those that the model adds at its ends."""
-        units = _UNITS.findall(text)
+        units = _UNITS.findall(text) if _OTHER_SPACE.search(text) else text.split()
         known = self._known
         try:
             return sum(map(known.__getitem__, units))
