@@ -134,7 +134,7 @@ def main() -> int:
     for name, reason in refused.items():
         print(f"refused {name}: {reason}")
     if options.json:
-        packages = ("ragloom", "markdown-it-py", "tokenizers")
+        packages = ("ragloom", "pyromark", "tokenizers")
         figures = {
             "machine": f"{platform.machine()} {platform.python_version()}",
             "versions": {package: metadata.version(package) for package in packages},

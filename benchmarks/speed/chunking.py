@@ -33,7 +33,7 @@ from ragloom_text.plain import CodeLoader
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "docs"
 LINES = 10_000
-PACKAGES = ("markdown-it-py", "tokenizers", "tree-sitter-language-pack", "tiktoken")
+PACKAGES = ("pyromark", "tokenizers", "tree-sitter-language-pack", "tiktoken")
 
 
 def markdown(paths: list[Path]) -> Iterator[Document]:

@@ -49,7 +49,7 @@ def files(tmp_path: Path) -> Path:
 @pytest.fixture
 def make_space(files: Path, make_plugin: MakePlugin) -> MakeSpace:
     """A function that opens the space ``notes`` or another one over all files, as a fresh process would."""
-    pytest.importorskip("markdown_it")
+    pytest.importorskip("pyromark")
     import ragloom_formats
     import ragloom_local
     import ragloom_markdown

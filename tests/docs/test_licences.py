@@ -57,7 +57,11 @@ def said(name):
     classifiers = [c for c in metadata.get_all("Classifier") or () if c.startswith("License ::")]
     # Some put the whole text there; its first lines name it.
     stated = (metadata.get("License") or "")[:200]
-    return "; ".join([metadata.get("License-Expression") or "", *classifiers, stated])
+    told = [metadata.get("License-Expression") or "", *classifiers, stated]
+    if not any(told):  # only the file that it names
+        files = [f for f in distribution(name).files or () if f.name.startswith("LICENSE")]
+        told = [file.read_text("utf-8")[:200] for file in files if file.name == "LICENSE"]
+    return "; ".join(told)
 
 
 def families(text):

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from ragloom import PluginHost
 from ragloom.cli import Session, cli
 
-for needed in ("onnxruntime", "milvus_lite", "sqlalchemy", "markdown_it"):
+for needed in ("onnxruntime", "milvus_lite", "sqlalchemy", "pyromark"):
     pytest.importorskip(needed)
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="links need a privilege there")

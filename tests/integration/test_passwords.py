@@ -19,7 +19,7 @@ from tests.conftest import files_with_the_password
 from ragloom import ConfigError, RagloomError, Workspace
 from ragloom.text import hide
 
-pytest.importorskip("markdown_it")
+pytest.importorskip("pyromark")
 
 Run: TypeAlias = Callable[..., str]
 

@@ -14,7 +14,7 @@ from itertools import pairwise
 import pytest
 
 pytest.importorskip("onnxruntime", reason="needs the extra [standard]")
-pytest.importorskip("markdown_it", reason="needs the extra [standard]")
+pytest.importorskip("pyromark", reason="needs the extra [standard]")
 
 from ragloom import Document, PluginHost, Workspace
 from ragloom.audit import log_of, read_log

@@ -57,7 +57,7 @@ def ragloom_chunkers() -> Iterable[Provider[Chunker]]:
             summary="CommonMark sections, split where they are too long for the embedder",
             create=_chunker,
             options=HeadingOptions,
-            requires=("markdown_it",),
+            requires=("pyromark",),
             extra="ragloom[markdown]",
         )
     ]

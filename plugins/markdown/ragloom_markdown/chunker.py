@@ -42,7 +42,7 @@ class HeadingChunker:
             raise ConfigError(f"heading: levels must be some of 1 to 6, not {sorted(levels)}")
         self._levels = frozenset(levels)
         listed = ",".join(map(str, sorted(self._levels)))
-        self.fingerprint = f"heading-1 levels={listed} markdown-it-py={version('markdown-it-py')}"
+        self.fingerprint = f"heading-1 levels={listed} pyromark={version('pyromark')}"
 
     def split(
         self, document: Document, *, counter: TokenCounter, max_tokens: int
@@ -84,9 +84,10 @@ class _Splitter:
         if span is None:
             return
         context, cost = self._context(self._above(region))
-        if self._fits(region, span, cost):
+        tokens = cost + self._tokens_within(region, self._budget.tokens - cost)
+        if tokens <= self._budget.tokens and span.end - span.start <= self._budget.characters:
             if self._budget.additive:  # Blocks begin after a line end.
-                yield Piece(span=span, headings=self._path(region), context=context)
+                yield Piece(span=span, headings=self._path(region), context=context, tokens=tokens)
             else:
                 yield from self._checked(span, self._path(region), context)
             return
@@ -97,16 +98,14 @@ class _Splitter:
             for part in parts:
                 yield from self.split(part)
 
-    def _fits(self, region: Region, span: Span, cost: int) -> bool:
-        """Whether a region is within the budget, by the counts of its blocks."""
-        if span.end - span.start > self._budget.characters:
-            return False
-        spent = cost
+    def _tokens_within(self, region: Region, most: int) -> int:
+        """Tokens of a region, by the counts of its blocks; counted no further than above ``most``."""
+        spent = 0
         for index in range(region.first, region.last):
             spent += self._tokens_of(index)
-            if spent > self._budget.tokens:
-                return False
-        return True
+            if spent > most:
+                break
+        return spent
 
     def _tokens_of(self, index: int) -> int:
         """Tokens of a block, which is counted once."""
@@ -128,7 +127,7 @@ class _Splitter:
             if filled and (
                 spent + part.tokens > limit or part.end - filled[0].start > self._budget.characters
             ):
-                yield from self._emit(filled, path, context)
+                yield from self._emit(filled, path, context, spent)
                 filled = []
                 context, spent = inner_context, inner_cost
                 if part.header:
@@ -136,7 +135,7 @@ class _Splitter:
                     spent += self._budget.counter.count(f"{part.header}\n")
             filled.append(part)
             spent += part.tokens
-        yield from self._emit(filled, path, context)
+        yield from self._emit(filled, path, context, spent)
 
     def _parts(self, region: Region, room: int) -> Iterator[Part]:
         """The region's blocks, split to fit; its own headings stay with what follows them."""
@@ -148,13 +147,15 @@ class _Splitter:
             yield from fit(self._text, self._parsed, self._blocks[index], budget, tokens)
             headed = headed + tokens if index < lead else 0
 
-    def _emit(self, parts: Sequence[Part], path: tuple[str, ...], context: str) -> Iterator[Piece]:
+    def _emit(
+        self, parts: Sequence[Part], path: tuple[str, ...], context: str, tokens: int
+    ) -> Iterator[Piece]:
         span = stripped(self._text, parts[0].start, parts[-1].end) if parts else None
         if span is None:
             return
         blanks = all(self._text[part.start - 1] in " \t\n\r" for part in parts[1:])
         if blanks and self._budget.additive:
-            yield Piece(span=span, headings=path, context=context)
+            yield Piece(span=span, headings=path, context=context, tokens=tokens)
         else:
             yield from self._checked(span, path, context)
 

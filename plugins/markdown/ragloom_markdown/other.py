@@ -26,7 +26,7 @@ def parse_plain(text: str, sections: Sequence[Section] = (), *, prose: bool) -> 
         blocks.append(Block("heading", begin, end, end, level=level, title=title))
         position = end
     blocks += _paragraphs(text, position, len(text), kind)
-    return Parsed((), [], blocks)
+    return Parsed(blocks)
 
 
 def _paragraphs(text: str, start: int, end: int, kind: str) -> Iterator[Block]:

@@ -9,7 +9,7 @@ import shutil
 import pytest
 from click.testing import CliRunner
 
-pytest.importorskip("markdown_it", reason="the example docs are Markdown")
+pytest.importorskip("pyromark", reason="the example docs are Markdown")
 
 import ragloom.audit
 from ragloom import PluginHost

@@ -183,7 +183,7 @@ def test_a_path_of_no_user_is_refused(tmp_path: Path, value: str) -> None:
 def test_what_is_wrong_with_a_part_is_one_line_with_its_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, part: str, message: str
 ) -> None:
-    pytest.importorskip("markdown_it")
+    pytest.importorskip("pyromark")
     pytest.importorskip("onnxruntime")
     write(tmp_path, text)
     variable = message.partition(":")[0]

@@ -25,7 +25,7 @@ from ragloom.testing import hashing_provider
 from ragloom.testing.fixtures import MakePlugin
 from ragloom.text import read_document
 
-pytest.importorskip("markdown_it")
+pytest.importorskip("pyromark")
 
 
 class Whole:

@@ -15,7 +15,7 @@ from ragloom.stores import search_exactly
 from ragloom.testing.fakes import HashingEmbedder, HashingOptions
 from ragloom.testing.fixtures import MakePlugin
 
-pytest.importorskip("markdown_it")
+pytest.importorskip("pyromark")
 
 from ragloom_local.sqlite import SqliteStore
 

@@ -18,7 +18,7 @@ from ragloom.testing.fakes import RegexCounter
 from ragloom.text.chunks import make_chunks
 from ragloom.text.embedded_data import Reduced, data_spans, without_data
 
-pytest.importorskip("markdown_it")
+pytest.importorskip("pyromark")
 
 from ragloom_markdown.chunker import HeadingChunker
 from ragloom_text.token_chunker import TokenChunker

@@ -12,7 +12,7 @@ from ragloom import PluginHost, Provider
 from ragloom.testing.fakes import HashingEmbedder, HashingOptions
 from ragloom.testing.fixtures import MakePlugin
 
-pytest.importorskip("markdown_it")
+pytest.importorskip("pyromark")
 
 OpenAgents = Callable[..., "object"]
 

@@ -194,7 +194,7 @@ def test_titles_are_written_once(host):
 
 def test_whatever_a_passage_holds_it_comes_back_whole(host):
     hypothesis = pytest.importorskip("hypothesis")
-    pytest.importorskip("markdown_it")
+    pytest.importorskip("pyromark")
     from hypothesis import strategies
 
     # A lone carriage return and NUL are not kept by markdown-it, which reads the result here.

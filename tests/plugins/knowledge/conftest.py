@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("sqlalchemy")
-pytest.importorskip("markdown_it")
+pytest.importorskip("pyromark")
 
 from ragloom import PluginHost
 from ragloom.testing.fakes import hashing_provider

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("markdown_it")
+pytest.importorskip("pyromark")
 pytest.importorskip("onnxruntime", reason="needs the extra [standard]")
 pytest.importorskip("langchain_core", reason="needs the extra [langchain]")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("markdown_it")
+pytest.importorskip("pyromark")
 pytest.importorskip("onnxruntime", reason="needs the extra [librarian]")
 pytest.importorskip("pymilvus", reason="needs the extra [librarian]")
 

@@ -151,5 +151,5 @@ def test_110_the_extra_brings_all_that_is_needed(root):
                 wanted.extend(requirement.extras)
             else:
                 names.add(requirement.name)
-    assert {"langgraph", "onnxruntime", "pymilvus", "markdown-it-py"} <= names
+    assert {"langgraph", "onnxruntime", "pymilvus", "pyromark"} <= names
     assert all(distribution(name) for name in names)

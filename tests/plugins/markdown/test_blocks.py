@@ -1,18 +1,21 @@
-"""The blocks that we see are those that markdown-it-py sees."""
+"""The blocks that we see are those of CommonMark's reference implementation."""
 
 from __future__ import annotations
 
 import json
+from html.parser import HTMLParser
 from itertools import accumulate, pairwise
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
-pytest.importorskip("markdown_it")
+pytest.importorskip("pyromark")
 
-from markdown_it import MarkdownIt
+import cmarkgfm
+from cmarkgfm.cmark import Options
 
 from ragloom import Section, Source, Span
 from ragloom.text.chunks import line_starts
@@ -77,7 +80,39 @@ MARKDOWN = st.lists(
     ),
     max_size=30,
 ).map("".join)
-STOCK = MarkdownIt("commonmark", {"maxNesting": 100})
+
+
+class Cmark(HTMLParser):
+    """The outermost blocks that the reference implementation sees: kind, first line from 1, and text."""
+
+    KINDS: ClassVar = {
+        "p": "paragraph",
+        "ul": "list",
+        "ol": "list",
+        "blockquote": "quote",
+        "pre": "fence",
+    }
+    KINDS |= {"hr": "rule", **{f"h{level}": f"heading {level}" for level in range(1, 7)}}
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.blocks: list[tuple[str, int, str]] = []
+        self._depth = 0
+        self.feed(cmarkgfm.markdown_to_html(text, Options.CMARK_OPT_SOURCEPOS))
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        place = dict(attributes).get("data-sourcepos")
+        if not self._depth and place:
+            self.blocks.append((self.KINDS[tag], int(place.partition(":")[0]), ""))
+        self._depth += tag not in {"hr", "br", "img"}
+
+    def handle_endtag(self, tag: str) -> None:
+        self._depth -= tag not in {"hr", "br", "img"}
+
+    def handle_data(self, data: str) -> None:
+        if self._depth:
+            kind, line, text = self.blocks[-1]
+            self.blocks[-1] = (kind, line, text + data)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
@@ -98,27 +133,23 @@ def test_case(case: dict[str, object]) -> None:
 
 
 @given(MARKDOWN)
-def test_blocks_agree_with_markdown_it(text: str) -> None:
-    tokens = [token for token in STOCK.parse(text) if token.map is not None and token.level == 0]
-    blocks = [block for block in parse(text).blocks if block.kind != "definitions"]
+def test_blocks_are_those_of_the_reference_implementation(text: str) -> None:
+    # cmark counts the definitions of links above a paragraph as its lines, and may take a form feed
+    # for a blank; pulldown-cmark may take a tab before a ">" for fewer than four columns.
+    assume("]:" not in text and "\f" not in text and "\t>" not in text)
     starts = line_starts(text)
-    expected = [(token.type.split("_")[0], starts[token.map[0]]) for token in tokens if token.map]
-    names = {
-        "bullet": "list",
-        "ordered": "list",
-        "blockquote": "quote",
-        "hr": "rule",
-        "code": "fence",
-    }
-    assert [(names.get(kind, kind), start) for kind, start in expected] == [
-        (block.kind, block.start) for block in blocks
+    named = [
+        (f"heading {block.level}" if block.level else block.kind, block)
+        for block in parse(text).blocks
+        if block.kind not in {"definitions", "html"}  # neither has a place in cmark's HTML
     ]
-    headings = [
-        (int(token.tag[1]), " ".join(inline.content.split()))
-        for token, inline in zip(STOCK.parse(text), STOCK.parse(text)[1:], strict=False)
-        if token.type == "heading_open" and token.level == 0
+    theirs = Cmark(text).blocks
+    assert [(kind, line) for kind, line, _ in theirs] == [
+        (kind, starts.index(block.start) + 1) for kind, block in named
     ]
-    assert headings == [(block.level, block.title) for block in blocks if block.kind == "heading"]
+    for (_, _, shown), (_, block) in zip(theirs, named, strict=True):
+        if block.level and block.title.replace(" ", "").isalnum():
+            assert " ".join(shown.split()) == block.title
 
 
 @given(MARKDOWN)

@@ -1,6 +1,6 @@
 import pytest
 
-pytest.importorskip("markdown_it", reason="needs the extra [markdown]")
+pytest.importorskip("pyromark", reason="needs the extra [markdown]")
 
 from ragloom.testing import ChunkerContract, LoaderContract, PluginContract
 from ragloom_markdown.chunker import HeadingChunker

@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-pytest.importorskip("markdown_it")
+pytest.importorskip("pyromark")
 
 from ragloom import Chunk, ConfigError, Document, Section, Span
 from ragloom.testing.fakes import RegexCounter

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 pytest.importorskip("opentelemetry.sdk", reason="needs the extra [opentelemetry]")
-pytest.importorskip("markdown_it")
+pytest.importorskip("pyromark")
 
 from opentelemetry import metrics, trace
 from opentelemetry.sdk.metrics import MeterProvider

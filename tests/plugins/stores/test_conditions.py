@@ -18,7 +18,7 @@ from ragloom.testing.conditions import CONDITIONS, FILES, REFUSED
 from ragloom.testing.fakes import hashing_provider
 from ragloom.testing.fixtures import MakePlugin
 
-pytest.importorskip("markdown_it", reason="the files are Markdown")
+pytest.importorskip("pyromark", reason="the files are Markdown")
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "plugins"
 MODES = ("dense", "lexical")

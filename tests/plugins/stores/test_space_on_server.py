@@ -13,7 +13,7 @@ from ragloom.stores.filters import parse_condition
 from ragloom.testing.fakes import hashing_provider
 
 pytest.importorskip("pymilvus", reason="pymilvus is not installed")
-pytest.importorskip("markdown_it", reason="the example docs are Markdown")
+pytest.importorskip("pyromark", reason="the example docs are Markdown")
 
 pytestmark = pytest.mark.server
 

@@ -100,7 +100,7 @@ MEDIA_TYPES = st.sampled_from(
 
 
 def heading() -> Chunker:
-    pytest.importorskip("markdown_it")
+    pytest.importorskip("pyromark")
     from ragloom_markdown.chunker import HeadingChunker
 
     return HeadingChunker(levels=(1, 2, 3))
