@@ -95,6 +95,9 @@ def ragloom_loaders() -> Iterable[Provider[Loader]]:
     return [
         _loader("text", "plain text", "plain:TextLoader"),
         _loader("restructuredtext", "reStructuredText", "rst:RstLoader"),
+        _loader("asciidoc", "AsciiDoc", "asciidoc:AsciiDocLoader"),
+        _loader("org", "Org", "org:OrgLoader"),
+        _loader("latex", "LaTeX", "latex:LatexLoader"),
         _loader("code", "source code and configuration files", "plain:CodeLoader"),
         _loader("notebook", "Jupyter notebooks, as Markdown", "notebook:NotebookLoader"),
         _loader(
@@ -103,6 +106,20 @@ def ragloom_loaders() -> Iterable[Provider[Loader]]:
             "html:HtmlLoader",
             requires=("bs4", "lxml", "markdownify"),
             extra="ragloom[html]",
+        ),
+        _loader(
+            "docx",
+            "Word documents, as Markdown",
+            "docx:DocxLoader",
+            requires=("bs4", "lxml", "mammoth", "markdownify"),
+            extra="ragloom[docx]",
+        ),
+        _loader(
+            "epub",
+            "books, as Markdown",
+            "epub:EpubLoader",
+            requires=("bs4", "lxml", "markdownify"),
+            extra="ragloom[epub]",
         ),
         _loader(
             "pdf",

@@ -84,7 +84,7 @@ def language_of(media_type: str) -> str | None:
 class TextLoader:
     """Reads plain text."""
 
-    suffixes = frozenset({".text", ".txt"})
+    suffixes = frozenset({".log", ".text", ".txt"})
     fingerprint = "text-1"
 
     def load(self, source: Source, content: bytes) -> Document:
