@@ -11,7 +11,8 @@ from ragloom.text.chunks import line_starts
 from ragloom.text.sentences import sentence_starts
 
 _STRUCTURED = re.compile(
-    r"[ \t>]*(?:(?:[-+*•]|[\w#]{1,3}[.)])[ \t]|\||`{3}|~{3}|:\w+:)|(?: {4}|\t)[ \t]*\S|[^\r\n|]*\|[^\r\n|]*\|"
+    r"[ \t>]*(?:(?:[-+*•]|[\w#]{1,3}[.)])[ \t]|\||`{3}|~{3}|:\w+:)"
+    r"|(?: {4}|\t)[ \t]*\S|[^\r\n|]*\|[^\r\n|]*\|"
 )
 """A line of a list, a table or code."""
 _FENCE = re.compile(r"[ \t>]*(?:```|~~~)")

@@ -23,6 +23,8 @@ _DATA = frozenset(
 )
 
 
+_HEAD = 4096  # bytes that tell whether a file is text
+
 _KEY = re.compile(rb"-----BEGIN [A-Z ]*PRIVATE KEY-----")
 
 
@@ -49,6 +51,15 @@ def is_text(head: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return b"\0" not in head
+
+
+def head_of(path: str | os.PathLike[str]) -> bytes:
+    """How a regular file begins; nothing where it cannot be read, which the run will say."""
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123 - as above
+            return file.read(_HEAD)
+    except OSError:
+        return b""
 
 
 def holds_a_key(head: bytes) -> bool:

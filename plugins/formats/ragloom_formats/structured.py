@@ -9,8 +9,9 @@ from ragloom.context import closest_json, shown_titles, titles_line, xml_attribu
 
 
 class JsonFormatter:
-    """One object: ``passages``, each with path, lines, relevance, headings and text, and
-    ``truncated`` where it goes on in its file; ``reason``.
+    """One object: ``passages``, each with path, lines, relevance, headings and text; ``reason``.
+
+    A passage that goes on in its file is ``truncated``.
 
     Without passages ``closest`` is the closest one's place, null where there is none.
     """

@@ -7,14 +7,17 @@ from dataclasses import replace
 from ragloom import Document, Source
 from ragloom.text import read_document, split_front_matter
 
-_SUFFIXES = frozenset({".md", ".markdown", ".mdown", ".mkd", ".mkdn", ".mdx"})
+_SUFFIXES = frozenset(
+    {".md", ".markdown", ".mdown", ".mkd", ".mkdn"}
+    | {".mdc", ".mdx", ".qmd", ".rmd"}  # of Cursor's rules, MDX, Quarto, R Markdown
+)
 
 
 class MarkdownLoader:
     """Reads Markdown; see :func:`ragloom.text.split_front_matter`."""
 
     suffixes = _SUFFIXES
-    fingerprint = "markdown-2"
+    fingerprint = "markdown-3"
 
     def load(self, source: Source, content: bytes) -> Document:
         """As in :class:`ragloom.Loader`, without the front matter."""

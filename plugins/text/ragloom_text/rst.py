@@ -1,8 +1,8 @@
 """reStructuredText: its section titles, to docutils' judgement.
 
-The scanner walks the lines as docutils' state machine does (``docutils/parsers/rst/states.py``, 0.23), but only
-as far as titles need it: what is indented holds no title, so of lists, directives and the like only the first
-line is told from a title.
+The scanner walks the lines as docutils' state machine does (``docutils/parsers/rst/states.py``, 0.23), but
+only as far as titles need it: what is indented holds no title, so of lists, directives and the like only
+the first line is told from a title.
 """
 
 from __future__ import annotations

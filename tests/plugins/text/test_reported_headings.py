@@ -22,7 +22,7 @@ def test_restructured_text(case):
         {
             "title": one.title,
             "level": one.level,
-            "line": case["text"].count("\n", 0, case["text"].index(one.title)) + 1,
+            "line": case["text"].count("\n", 0, one.span.start) + 1,
         }
         for one in titles(case["text"])
     ]
