@@ -3,7 +3,7 @@
 Skipped silently: what ``.gitignore`` and ``.ragloomignore`` name (nested files count for their
 own folder, as in git), and what git ignores everywhere, hidden files and folders, files that no loader
 reads, what tools write for tools
-(lock files, ``*.min.js``), data files such as JSON of more than 100,000 bytes, and files without an ending
+(lock files, ``*.min.js``), data files such as JSON of more than 100,000 bytes that describe no API, and files without an ending
 that are as long or no text. A file that is named itself is read all the same, whatever its ending, if
 it is text. Skipped and named: secrets, links that lead outside the roots, what is no regular file,
 folders that cannot be listed, and globs that match nothing.
@@ -28,6 +28,7 @@ from ragloom.sources.ignore_rules import IgnoreRules
 from ragloom.sources.roots import Root, of_the_system
 from ragloom.sources.screening import (
     LARGEST_DATA,
+    describes_api,
     ending_of,
     head_of,
     holds_a_key,
@@ -295,7 +296,9 @@ def _is_worth_reading(path: Path, size: int) -> bool:
     """Whether a regular file that the walk found, not named, holds what people read."""
     if not is_data(path.name):
         return True
-    return size <= LARGEST_DATA and (ending_of(path) != "" or is_text(head_of(path)))
+    if size > LARGEST_DATA:
+        return ending_of(path) != "" and describes_api(head_of(path))
+    return ending_of(path) != "" or is_text(head_of(path))
 
 
 def _skipped(path: str, choice: _Choice, why: str) -> Found:

@@ -25,6 +25,7 @@ _DATA = frozenset(
 
 _HEAD = 4096  # bytes that tell whether a file is text
 
+_API = re.compile(rb"""["']?\b(?:openapi|swagger)["']?\s*:\s*["']?[0-9]""")
 _KEY = re.compile(rb"-----BEGIN [A-Z ]*PRIVATE KEY-----")
 
 
@@ -42,6 +43,11 @@ def is_generated(name: str) -> bool:
 def is_data(name: str) -> bool:
     """Whether a file of this name holds settings or data, written by people or by programs."""
     return ending_of(name) in _DATA
+
+
+def describes_api(head: bytes) -> bool:
+    """Whether a data file that begins so describes an API (OpenAPI): people read it, however long it is."""
+    return bool(_API.search(head))
 
 
 def is_text(head: bytes) -> bool:

@@ -31,8 +31,8 @@ def json_fields(text: str) -> JsonFields | None:
     """What a text begins with, where that is front matter in JSON; else None.
 
     Between two lines ``;;;`` the braces of the object may be omitted, as in Hexo
-    (https://hexo.io/docs/front-matter#JSON-Front-matter). Without these lines the object has to begin in the
-    first line and to be followed by the end of its last, as in Hugo
+    (https://hexo.io/docs/front-matter#JSON-Front-matter). Without these lines the object has to begin in
+    the first line and to be followed by the end of its last, as in Hugo
     (https://gohugo.io/content-management/front-matter/).
     """
     opening = _OPEN.match(text)

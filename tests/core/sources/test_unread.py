@@ -33,7 +33,7 @@ def run(tmp_path, monkeypatch):
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
 def test_reported_endings_are_read(case, run, tmp_path):
     (tmp_path / case["path"]).write_text(case["text"], encoding="utf-8")
-    found = json.loads(run("search", case["query"], "--json").stdout)
+    found = json.loads(run("search", case["query"], "--min-relevance", "0", "--json").stdout)
     assert [case["path"]] == [hit["path"] for hit in found["hits"]]
 
 
