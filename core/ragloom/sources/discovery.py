@@ -3,7 +3,8 @@
 Skipped silently: what ``.gitignore`` and ``.ragloomignore`` name (nested files count for their
 own folder, as in git), and what git ignores everywhere, hidden files and folders, files that no loader
 reads, what tools write for tools
-(lock files, ``*.min.js``), data files such as JSON of more than 100,000 bytes that describe no API, and files without an ending
+(lock files, ``*.min.js``), data files such as JSON of more than 100,000 bytes that describe no API, and
+files without an ending
 that are as long or no text. A file that is named itself is read all the same, whatever its ending, if
 it is text. Skipped and named: secrets, links that lead outside the roots, what is no regular file,
 folders that cannot be listed, and globs that match nothing.

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 # https://spec.openapis.org/oas/latest.html#path-item-object
 _METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
 _VERSION = re.compile(
-    r"""(?:^|[\r\n])[ \t{]*["']?(?:openapi|swagger)["']?[ \t]*:[ \t]*["']?\d|"(?:openapi|swagger)"\s*:\s*"\d"""
+    r"""(?:^|[\r\n])[ \t{]*["']?(?:openapi|swagger)["']?[ \t]*:[ \t]*["']?\d"""
+    r"""|"(?:openapi|swagger)"\s*:\s*"\d"""
 )
 _HEAD = 20_000  # characters in which the version stands
 _LONGEST = 3_000_000  # characters, which take YAML some seconds
