@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from xml.parsers.expat import ExpatError
 
 from ragloom import Document, Json, Source, SourceError
 from ragloom_text.archive import dublin_core, opened, parsed
@@ -43,7 +44,7 @@ class DocxLoader:
                 html = mammoth.convert_to_html(io.BytesIO(content), convert_image=ignored).value
             except RecursionError as error:
                 raise SourceError("the DOCX is nested too deeply") from error
-            except (AttributeError, LookupError, TypeError) as error:
+            except (AttributeError, ExpatError, LookupError, TypeError) as error:
                 raise SourceError(f"damaged DOCX: {type(error).__name__}: {error}") from error
         page = as_markdown(_ROW.sub(_headed, html))
         return extracted(

@@ -62,7 +62,7 @@ class LatexLoader:
         document = read_document(source, content, media_type="text/x-latex")
         text = document.text
         title = _TITLE.search(text)
-        argument = _group(text, title.end(), "{}") if title else None
+        argument = _argument(text, title.end()) if title else None
         metadata = {"title": plain_title(text[slice(*argument)])} if argument else {}
         return replace(document, sections=titles(text), metadata=metadata)
 
@@ -92,13 +92,18 @@ def _commands(text: str, position: int) -> Iterator[tuple[int, Span, str]]:
             closing = text.find(match["verb"], position)
             position = closing + 1 if closing >= 0 else position
         elif match["command"]:
-            short = _group(text, position, "[]")
-            argument = _group(text, short[1] + 1 if short else position, "{}")
+            argument = _argument(text, position)
             if argument is None:
                 continue
             position = argument[1] + 1
             title = plain_title(text[slice(*argument)])
             yield _RANKS[match["command"]], Span(match.start(), position), title
+
+
+def _argument(text: str, position: int) -> tuple[int, int] | None:
+    """The argument of a command that ends at ``position``, behind one in brackets."""
+    short = _group(text, position, "[]")
+    return _group(text, short[1] + 1 if short else position, "{}")
 
 
 def _group(text: str, position: int, marks: str) -> tuple[int, int] | None:
