@@ -15,12 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ragloom.config.settings import SpaceSettings
-from ragloom.config.spelling import counted
 from ragloom.errors import ModelError, RagloomError
 from ragloom.protocols import Embedder, Reranker, SearchableStore
 from ragloom.reports import UnreadEnding
 from ragloom.retrieval.gate import Judged, examined, farthest, judge
-from ragloom.retrieval.nothing import no_match
+from ragloom.retrieval.nothing import why_fewer
 from ragloom.retrieval.parsed_query import ParsedQuery, parse
 from ragloom.retrieval.query import Query
 from ragloom.retrieval.ranking import Candidates, Ranking, best_by_words, find_candidates, order
@@ -287,7 +286,7 @@ def result_of(query: Query, space: Answers, judgement: Judgement) -> SearchResul
         query=query.text,
         space=space.name,
         hits=hits,
-        reason=reason or _reason(hits, changed, closest, least),
+        reason=reason or why_fewer(hits, changed, closest, least),
         generation=judgement.generation,
         closest=closest,
         searched_for=whole.text if whole.corrected else "",
@@ -397,12 +396,3 @@ class Weighed:
         best = best_of(weighed)
         self._relevance += best.relevance.tolist()
         self._words += map(WordEvidence, best.coverage.tolist(), best.matched.tolist())
-
-
-def _reason(hits: Sequence[Hit], changed: int, closest: Hit | None, least: float) -> str:
-    if changed:
-        whose = "its file" if changed == 1 else "their files"
-        return f"{counted(changed, 'hit')} omitted: {whose} changed after indexing; run 'ragloom index'"
-    if hits or closest is None:
-        return ""
-    return no_match(closest, least)

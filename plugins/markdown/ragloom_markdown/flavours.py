@@ -18,6 +18,7 @@ _TITLES = (
     (re.compile(r"\s+\^[\w-]+\Z"), ""),  # Obsidian: block ids
     (re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]+)\]\]"), r"\1"),  # Obsidian: wikilinks, embeds
     (re.compile(r"\[([^\[\]]+)\]\{[^{}]*\}"), r"\1"),  # Pandoc: spans
+    (re.compile(r"`\{[.#][^{}]*\}"), "`"),  # and code with attributes
 )
 _CODE = re.compile(
     r"^ {0,3}(`{3,}|~{3,}).*?(?:^ {0,3}\1|\Z)|(?<!`)(`+)(?!`).{1,500}?(?<!`)\2(?!`)",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -35,6 +36,30 @@ _DROPPED = re.compile(
     r"\\(?:label|footnote|index|thanks|cite[pt]?|hspace\*?|vspace\*?|(?:text|page)?color|includegraphics)"
     r"(?![a-zA-Z])(?:\[[^\]]*\])?"
 )
+_ACCENTS = {
+    "`": "\u0300",
+    "'": "\u0301",
+    "^": "\u0302",
+    "~": "\u0303",
+    "=": "\u0304",
+    "u": "\u0306",
+    ".": "\u0307",
+    '"': "\u0308",
+    "r": "\u030a",
+    "H": "\u030b",
+    "v": "\u030c",
+    "d": "\u0323",
+    "c": "\u0327",
+    "k": "\u0328",
+}
+"""Combining characters by the commands that put an accent on a letter."""
+_ACCENT = re.compile(
+    r"\\(?:(?P<accent>[`'^~\"=.])\s*|(?P<word>[uvHckrd])(?:\s+|(?=\{)))\{?\\?(?P<letter>[a-zA-Z])\}?"
+)
+_LETTERS = {"aa": "å", "AA": "Å", "ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ", "o": "ø", "O": "Ø"}
+_LETTERS |= {"ss": "ß", "l": "ł", "L": "Ł", "i": "i", "j": "j"}
+_LETTER = re.compile(rf"\\({'|'.join(_LETTERS)})(?![a-zA-Z])(?:\{{\}}|\s)?")
+_MATH = re.compile(r"(?<!\\)\$[^$]*\$")
 _PLAIN = (
     (re.compile(r"(?<!\\)%[^\r\n]*"), " "),
     (
@@ -100,6 +125,12 @@ def _commands(text: str, position: int) -> Iterator[tuple[int, Span, str]]:
             yield _RANKS[match["command"]], Span(match.start(), position), title
 
 
+def _accented(match: re.Match[str]) -> str:
+    return unicodedata.normalize(
+        "NFC", match["letter"] + _ACCENTS[match["accent"] or match["word"]]
+    )
+
+
 def _argument(text: str, position: int) -> tuple[int, int] | None:
     """The argument of a command that ends at ``position``, behind one in brackets."""
     short = _group(text, position, "[]")
@@ -133,6 +164,9 @@ def plain_title(title: str) -> str:
     while (dropped := _DROPPED.search(title)) is not None:
         group = _group(title, dropped.end(), "{}")
         title = title[: dropped.start()] + title[group[1] + 1 if group else dropped.end() :]
+    title = _ACCENT.sub(_accented, title)
+    title = _LETTER.sub(lambda match: _LETTERS[match[1]], title)
+    title = _MATH.sub(lambda match: match[0].replace("\\", " "), title)
     for pattern, plain in _PLAIN:
         title = pattern.sub(plain, title)
     return " ".join(title.split())

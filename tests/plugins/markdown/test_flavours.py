@@ -35,7 +35,7 @@ def headings(text: str, name: str = "a.md") -> list[tuple[str, ...]]:
         ("Rails {: #id .class}", "Rails"),
         ("The {py:func}`open` of {ref}`this`", "The open of this"),
         ("See [[Harbour Rules|the rules]] and [[Tides]] ^abc-1", "See the rules and Tides"),
-        ("A [span]{.smallcaps} here", "A span here"),
+        ("A [span]{.smallcaps} and `x`{.py} here", "A span and `x` here"),
         ("A set {a, b} and `{x}`", "A set {a, b} and `{x}`"),
         ("{{title}}", "{{title}}"),
         ("2 ^ 3 and [a](b)", "2 ^ 3 and [a](b)"),

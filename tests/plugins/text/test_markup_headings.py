@@ -105,6 +105,9 @@ LATEX = {
     "\\begin{lstlisting}\n\\section{no}\n\\end{lstlisting}": [],
     "\\newcommand{\\s}{\\section{no}}\n\\begin{document}\n\\section{One\\label{a}\\footnote{b {c}}}\n"
     "\\end{document}\n\\section{no}": [(1, "One")],
+    "\\section{Na\\\"{\\i}ve caf\\'e, \\c{c}a, \\o re, Stra\\ss e and $\\tau_b$}": [
+        (1, "Naïve café, ça, øre, Straße and $ tau_b$"),
+    ],
     "\\sectionmark{no} \\section{unclosed": [],
     "\\subsection{A \\& B: 50\\% of \\LaTeX{} \\texorpdfstring{$x$}{x}}": [(1, "A & B: 50% of LaTeX x")],
     "\\section{\\textcolor{red}{Red} \\includegraphics[width=1cm]{a.png}}": [(1, "Red")],
