@@ -17,9 +17,11 @@ from ragloom import Document, Source
 from ragloom.text import FrontMatterError, split_front_matter
 from ragloom_markdown.loader import MarkdownLoader
 
+FOLDER = Path(__file__).parents[2] / "data/cases"
 CASES = [
     json.loads(line)
-    for line in (Path(__file__).parents[2] / "data/cases/front_matter.jsonl").open(encoding="utf-8")
+    for name in ("front_matter.jsonl", "more_front_matter.jsonl")
+    for line in (FOLDER / name).open(encoding="utf-8")
 ]
 SOURCE = Source(uri="a.md", path=Path("a.md"), modified=1.5)
 
