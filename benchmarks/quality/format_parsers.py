@@ -14,7 +14,9 @@ from typing import Any, TypeAlias
 from markdown_it import MarkdownIt
 
 from ragloom import Source
+from ragloom_markdown.flavours import plain_title
 from ragloom_markdown.loader import MarkdownLoader
+from ragloom_text.rst import plain_title as plain_rst
 
 Headings: TypeAlias = list[tuple[int, str]]
 """Level, 1 for the outermost, and title."""
@@ -114,9 +116,7 @@ def _docutils(path: Path) -> Headings:
         while above is not tree:
             level += isinstance(above, nodes.section)
             above = above.parent
-        from ragloom_text.rst import plain_title
-
-        found.append((level, plain_title(section[0].rawsource)))  # no unknown role is a problem
+        found.append((level, plain_rst(section[0].rawsource)))  # no unknown role is a problem
     return found
 
 
@@ -142,9 +142,20 @@ def _quarto(path: Path) -> Headings:
 
 def _commonmark(path: Path) -> Headings:
     source = Source(uri=path.name, path=path)
-    tokens = MarkdownIt("commonmark").parse(MarkdownLoader().load(source, path.read_bytes()).text)
-    from ragloom_markdown.flavours import plain_title
+    return _in_markdown(MarkdownLoader().load(source, path.read_bytes()).text)
 
+
+def _notebook(path: Path) -> Headings:
+    """Each cell by itself, as it is rendered."""
+    found: Headings = []
+    for cell in json.loads(path.read_text("utf-8"))["cells"]:
+        if cell["cell_type"] == "markdown":
+            found += _in_markdown("".join(cell["source"]))
+    return found
+
+
+def _in_markdown(text: str) -> Headings:
+    tokens = MarkdownIt("commonmark").parse(text)
     return [
         (int(token.tag[1]), plain_title(" ".join(tokens[number + 1].content.split())))
         for number, token in enumerate(tokens)
@@ -195,6 +206,7 @@ _PARSERS = {
     "EPUB": lambda path: _pandoc(path, "epub"),
     "LaTeX": _latex,
     "Markdown": _commonmark,
+    "notebooks": _notebook,
     "Org": _orgparse,
     "Quarto, R Markdown": _quarto,
     "reStructuredText": _docutils,

@@ -11,9 +11,9 @@ specification of Markdown (``*-examples.json``) is a file. They are indexed toge
 - found: headings of the format's own parser that we have, too, at the same level and in the same order.
 
 The parsers: docutils for reStructuredText, orgparse for Org, Pandoc (``pypandoc-binary``) for LaTeX,
-Quarto, R Markdown, DOCX and EPUB, markdown-it-py for Markdown; and Asciidoctor and remark-mdx of the folder
-NODE, in which somebody ran ``npm install @asciidoctor/core unified remark-parse remark-mdx
-remark-frontmatter remark-gfm``. Where a parser refuses a file, its headings are not compared.
+Quarto, R Markdown, DOCX and EPUB, markdown-it-py for Markdown and notebooks; and Asciidoctor and remark-mdx
+of the folder NODE, in which somebody ran ``npm install @asciidoctor/core unified remark-parse
+remark-mdx remark-frontmatter remark-gfm``. Where a parser refuses a file, its headings are not compared.
 """
 
 from __future__ import annotations
