@@ -127,7 +127,8 @@ def kind_of(path: Path) -> str:
     ending = path.suffix.lower()
     kind = next((name for name, endings in FORMATS.items() if ending in endings), "")
     if kind == "OpenAPI":
-        return kind if path.is_file() and is_api(path.read_text("utf-8", "replace")) else ""
+        is_one = path.is_file() and is_api(path.read_text("utf-8", "replace"))
+        return kind if is_one else "settings, data"
     return kind
 
 

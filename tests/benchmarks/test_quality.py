@@ -203,4 +203,6 @@ def test_formats_take_files_of_each_kind(script, tmp_path):
         ("Markdown", "x-examples/000.md"),
         ("reStructuredText", "a.rst"),
         ("reStructuredText", "b.rst"),
+        ("settings, data", "f.json"),
+        ("settings, data", "x-examples.json"),
     ] == [(kind, origin) for kind, _, origin in taken]

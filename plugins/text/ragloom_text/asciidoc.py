@@ -29,6 +29,7 @@ _ONE_LINE = re.compile(
 _ITEM = re.compile(r"\s*(?:[*-]+|\.+|(?:\d+|[a-zA-Z])\.|<(?:\d+|\.)>)[ \t]")
 _CONDITION = re.compile(r"(?:ifdef|ifndef|ifeval|endif)::\S*\[.*\]")
 _DISCRETE = re.compile(r"\[(?:discrete|float)\b.*\]")
+_DEEPEST = 20  # blocks inside of each other that are followed
 _MARKUP = (
     (re.compile(r"\[\[[^\]]*\]\]"), ""),
     (re.compile(r"<<[^,>]+,\s*([^>]+)>>"), r"\1"),
@@ -59,7 +60,7 @@ def titles(text: str) -> tuple[Section, ...]:
     Both branches of a condition count. What is included is another file.
     """
     lines = [line for line in lines_of(text) if not _CONDITION.fullmatch(line.text)]
-    return tuple(_Scanner(lines).scan(0, len(lines), nested=False))
+    return tuple(_Scanner(lines).scan(0, len(lines)))
 
 
 class _Scanner:
@@ -68,7 +69,7 @@ class _Scanner:
         self._offset = 0
         self._in_body = False
 
-    def scan(self, at: int, end: int, *, nested: bool) -> Iterator[Section]:
+    def scan(self, at: int, end: int, nested: int = 0) -> Iterator[Section]:
         """The titles of some lines, at the beginning of a block; in a block only discrete ones."""
         discrete = False
         while at < end:
@@ -86,8 +87,8 @@ class _Scanner:
                     at += self._authors(at, end)
                 self._in_body, discrete = True, False
             elif (inner := self._block(at, end)) is not None:
-                if _COMPOUND.fullmatch(line):
-                    yield from self.scan(at + 1, inner, nested=True)
+                if _COMPOUND.fullmatch(line) and nested < _DEEPEST:
+                    yield from self.scan(at + 1, inner, nested + 1)
                 at, discrete = inner + 1, False
             elif _ONE_LINE.fullmatch(line) or _BLOCK_TITLE.fullmatch(line):
                 at += 1

@@ -30,6 +30,7 @@ _TOKEN = re.compile(
 )
 _BEGIN = re.compile(r"^[^%\r\n]*?\\begin\{document\}", re.MULTILINE)
 _TITLE = re.compile(r"^[^%\r\n]*?\\title(?![a-zA-Z@])", re.MULTILINE)
+_LINE_END = re.compile(r"[\r\n]")
 _BLANK = re.compile(r"(?:\s|%[^\r\n]*(?:[\r\n]|\Z))*")
 _LONGEST = 1000  # characters of a title
 _DROPPED = re.compile(
@@ -114,7 +115,8 @@ def _commands(text: str, position: int) -> Iterator[tuple[int, Span, str]]:
             closing = text.find(f"\\end{{{match['verbatim']}}}", position)
             position = len(text) if closing < 0 else closing
         elif match["verb"]:
-            closing = text.find(match["verb"], position)
+            line = _LINE_END.search(text, position)
+            closing = text.find(match["verb"], position, line.start() if line else len(text))
             position = closing + 1 if closing >= 0 else position
         elif match["command"]:
             argument = _argument(text, position)

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import takewhile
 
 from ragloom import Document, Section, Source, Span
 from ragloom.text import read_document
@@ -84,6 +84,9 @@ class _Scanner:
             self._lines.append(line.expandtabs(8).rstrip())
             position += len(line)
         self._starts.append(position)
+        numbered = list(enumerate(self._lines))
+        self._filled = [number for number, line in numbered if line]
+        self._borders = [number for number, line in numbered if _SIMPLE_BORDER.fullmatch(line)]
         self._styles: list[str] = []
         self._level = 0
 
@@ -121,8 +124,7 @@ class _Scanner:
         options = _OPTIONS.match(line)
         if options is None:
             return False
-        rest = takewhile(lambda one: one[:1] in {"", " "}, self._lines[at + 1 :])
-        return bool(line[options.end() :]) or any(rest)
+        return bool(line[options.end() :]) or self._line(self._not_blank(at + 1))[:1] == " "
 
     def _below_adornment(self, at: int) -> int:
         """Lines that an adornment takes which heads no title; 0 where it is text; -1 where it does."""
@@ -169,13 +171,17 @@ class _Scanner:
             return end  # a term, and its definition
         if _LITERAL.search(self._lines[end - 1]) is None:
             return end
-        while end < len(self._lines) and not self._lines[end]:
-            end += 1
+        end = self._not_blank(end)
         quote = self._line(end)[:1]
         if _ADORNMENT.fullmatch(quote):
             while self._line(end)[:1] == quote:
                 end += 1
         return end
+
+    def _not_blank(self, at: int) -> int:
+        """The next line that is not blank; the number of lines where there is none."""
+        index = bisect_left(self._filled, at)
+        return self._filled[index] if index < len(self._filled) else len(self._lines)
 
     def _grid_end(self, at: int) -> int:
         end = self._text_end(at)
@@ -188,10 +194,9 @@ class _Scanner:
 
     def _simple_table_end(self, at: int) -> int:
         found = 0
-        for number in range(at + 1, len(self._lines)):
+        for index in range(bisect_left(self._borders, at + 1), len(self._borders)):
+            number = self._borders[index]
             line = self._lines[number]
-            if _SIMPLE_BORDER.fullmatch(line) is None:
-                continue
             if len(line) != len(self._lines[at]):
                 return number + 1
             if found or not self._line(number + 1):
