@@ -35,6 +35,7 @@ from ragloom.reports import (
     IndexReport,
     SearchFinished,
     StaleChunk,
+    UnreadEnding,
     VerifyReport,
 )
 from ragloom.types import (
@@ -130,6 +131,7 @@ __all__ = [
     "StoreLockedError",
     "StoreOutdatedError",
     "TokenCounter",
+    "UnreadEnding",
     "UntrustedError",
     "VerifyReport",
     "Workspace",

@@ -16,13 +16,16 @@ from ragloom.config.options import user_path
 from ragloom.config.settings import SpaceSettings
 from ragloom.errors import ConfigError, SourceError
 from ragloom.plugin.host import PluginHost
+from ragloom.plugin.registry import missing_modules
 from ragloom.protocols import Chunker, Embedder, Formatter, Loader, Reranker, Store, WorkspaceView
+from ragloom.reports import UnreadEnding
 from ragloom.secrets.names import is_secret
 from ragloom.sources.bounded import BoundedLoader, Limits, too_large
 from ragloom.sources.discovery import Found, matches_any, walk
 from ragloom.sources.loading import chunker_for, load_document, loader_for, split_document
 from ragloom.sources.names import spelled
 from ragloom.sources.roots import resolve_roots
+from ragloom.sources.unread import UnreadFiles
 from ragloom.stores.filters import PATH
 from ragloom.text.decoding import read_regular
 from ragloom.types import Chunk, Condition, Document, Json, Source
@@ -164,8 +167,13 @@ class Components:
         """What every hit passes, beside the conditions of the query: it lies within :attr:`within`."""
         return [Condition(field=PATH, operator="under", value=self.within)] if self.within else []
 
-    def walk(self, within: Sequence[str] = ()) -> Iterator[Found]:
-        """The files of this space, as they are now; only those within some files and folders, if any."""
+    def walk(
+        self, within: Sequence[str] = (), unread: UnreadFiles | None = None
+    ) -> Iterator[Found]:
+        """The files of this space, as they are now; only those within some files and folders, if any.
+
+        ``unread`` counts those that no loader reads.
+        """
         found = walk(
             resolve_roots(self.settings.sources, self.root),
             base=self.root,
@@ -174,6 +182,7 @@ class Components:
             exclude=self.settings.exclude,
             allowlist=self.settings.allowlist,
             within=[Path(os.path.normpath(self.root / uri)) for uri in within],
+            unread=unread,
         )
         found = (_sized(item, self.settings.max_file_bytes) for item in found)
         if self._select is None:
@@ -183,6 +192,27 @@ class Components:
         files = [item.source.uri for item in items if item.status is not None]
         dropped = set(files) - set(self._select(files))
         yield from (item for item in items if item.source.uri not in dropped)
+
+    def unread(self, passed: UnreadFiles | None = None) -> tuple[UnreadEnding, ...]:
+        """The endings of this space that no loader reads.
+
+        Args:
+            passed: By a walk of files of which some are read; None to walk a space that holds nothing.
+        """
+        media = passed is None
+        if passed is None:
+            passed = UnreadFiles()
+            for _ in self.walk(self.within, passed):
+                pass
+        extras = {
+            ending: provider.extra
+            for provider in self.host.providers("loaders").values()
+            if provider.extra and missing_modules(provider)
+            for ending in provider.endings
+        }
+        named = self.host.loaders().items()
+        text = next((name for name, loader in named if ".txt" in loader.suffixes), "")
+        return passed.endings(extras, text, media=media)
 
     def documents(self) -> Iterator[tuple[str, Document | SourceError]]:
         """Every file of the sources as it is now, or why it cannot be read; sorted by path.

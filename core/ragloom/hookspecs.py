@@ -56,6 +56,8 @@ class Provider(Generic[T_co]):
         options: A frozen dataclass whose fields are the legal settings, with types and defaults.
         requires: Modules that ``create`` imports; where one is missing, ``ragloom plugins`` says so.
         extra: What to give to pip when one is missing, such as ``ragloom[onnx]``.
+        endings: Of a loader that needs packages: the endings of the files that it reads, so that what to
+            install can be said where one is missing.
         local: It keeps to this machine: without options it contacts no service, and reads and writes
             nothing outside the workspace and its state. An embedder, store or reranker that does not say
             so needs ``ragloom trust`` where a project's settings name it.
@@ -69,6 +71,7 @@ class Provider(Generic[T_co]):
     options: type = NoOptions
     requires: tuple[str, ...] = ()
     extra: str = ""
+    endings: tuple[str, ...] = ()
     local: bool = False
     deviations: Mapping[str, str] = field(default_factory=dict, hash=False)
 
@@ -84,6 +87,7 @@ class Provider(Generic[T_co]):
             create: Callable[[NoOptions], T_co],
             requires: tuple[str, ...] = (),
             extra: str = "",
+            endings: tuple[str, ...] = (),
             local: bool = False,
             deviations: Mapping[str, str] = ...,
         ) -> None: ...
@@ -97,6 +101,7 @@ class Provider(Generic[T_co]):
             options: type[Options],
             requires: tuple[str, ...] = (),
             extra: str = "",
+            endings: tuple[str, ...] = (),
             local: bool = False,
             deviations: Mapping[str, str] = ...,
         ) -> None: ...

@@ -18,6 +18,21 @@ class FailedFile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UnreadEnding:
+    """Files of a space that no loader reads.
+
+    Attributes:
+        ending: Of their names, in lower case and with the dot; empty for none.
+        files: How many there are.
+        advice: How to have them read; empty where no loader is known.
+    """
+
+    ending: str
+    files: int
+    advice: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class IndexReport:
     """What an index run did.
 
@@ -29,6 +44,8 @@ class IndexReport:
         removed: Files that are gone, or that are no longer wanted.
         failed: Files that could not be indexed.
         warnings: What was odd, a line each, beginning with the path.
+        unread: Files that no loader reads, by ending; pictures, archives and the like only where nothing
+            else is in the space.
         chunks: Chunks in the index now.
         embedded: Chunks embedded in this run.
         reused: Chunks of this run's files whose embedding was already known.
@@ -46,6 +63,7 @@ class IndexReport:
     removed: tuple[str, ...] = ()
     failed: tuple[FailedFile, ...] = ()
     warnings: tuple[str, ...] = ()
+    unread: tuple[UnreadEnding, ...] = ()
     chunks: int = 0
     embedded: int = 0
     reused: int = 0

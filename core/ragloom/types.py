@@ -262,6 +262,7 @@ class Citation:
         text: The passage, letter for letter.
         headings: The titles that lead to it.
         content_hash: As in :class:`Hit`: of the file that was indexed, where nothing was checked.
+        truncated: Whether the passage goes on in its file, and ends here for the budget.
     """
 
     path: str
@@ -271,6 +272,7 @@ class Citation:
     text: str
     headings: tuple[str, ...] = ()
     content_hash: str = ""
+    truncated: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -177,3 +177,32 @@ def test_the_kinds_of_identifiers_take_turns(script):
     text = " ".join(f"a_{n}x b{n}-{n}y" for n in range(9))
     chosen = list(words.choose_names({"a.md": text}, 4, 0))
     assert all(words.kind_of(one) != words.kind_of(other) for one, other in pairwise(chosen))
+
+
+def test_formats_count_what_is_in_no_chunk_and_which_headings_agree(script, capsys):
+    from ragloom import Document, Span
+
+    formats = script("formats")
+    document = Document(uri="a.md", text="one two\n\nthree")
+    assert 0 == formats.lost(document, [Span(0, 7), Span(9, 14)])
+    assert 5 == formats.lost(document, [Span(4, 7), Span(11, 14)])
+    figures = dict.fromkeys(formats.FIGURES, 0)
+    formats.compare(figures, [(1, "A *b*"), (2, "C")], [(1, "A b"), (3, "C"), (2, "D")], "a.md")
+    assert (2, 1, 3) == (figures["headings"], figures["found"], figures["ours"])
+    assert capsys.readouterr().out.startswith("a.md\n")
+
+
+def test_formats_take_files_of_each_kind(script, tmp_path):
+    for name in ("a.rst", "b.rst", "c.rst", "d.adoc", "e.xyz", "f.json"):
+        (tmp_path / "in" / name).parent.mkdir(exist_ok=True)
+        (tmp_path / "in" / name).write_text("x", "utf-8")
+    (tmp_path / "in" / "x-examples.json").write_text('[{"markdown": "# A\\n"}]', "utf-8")
+    taken = script("formats").gathered([tmp_path / "in"], tmp_path / "out", 2)
+    assert [
+        ("AsciiDoc", "d.adoc"),
+        ("Markdown", "x-examples/000.md"),
+        ("reStructuredText", "a.rst"),
+        ("reStructuredText", "b.rst"),
+        ("settings, data", "f.json"),
+        ("settings, data", "x-examples.json"),
+    ] == [(kind, origin) for kind, _, origin in taken]

@@ -124,6 +124,8 @@ def show_report(session: Session, report: IndexReport, *, as_json: bool) -> None
 
 def failures(session: Session, report: IndexReport) -> None:
     """Name on stderr the files that a run could not index, and show its warnings."""
+    from ragloom.sources.unread import named
+
     for failed in report.failed:
         session.warn(f"{failed.path}: not indexed: {failed.error}")
     shown = report.warnings if session.verbosity > 0 else report.warnings[:_WARNINGS]
@@ -131,6 +133,8 @@ def failures(session: Session, report: IndexReport) -> None:
         session.warn(warning)
     if len(shown) < len(report.warnings):
         session.warn(f"and {len(report.warnings) - len(shown)} more: --verbose shows them")
+    if report.unread:
+        session.note(f"{report.space}: no loader reads {named(report.unread)}")
     if report.truncated:
         chunks = counted(report.truncated, "chunk")
         session.warn(f"{report.space}: the model read only the beginning of {chunks}")
@@ -206,6 +210,10 @@ def report_json(report: IndexReport) -> dict[str, Json]:
             "pending": report.pending,
         },
         "warnings": list(report.warnings),
+        "unread": [
+            {"ending": one.ending, "files": one.files, "advice": one.advice}
+            for one in report.unread
+        ],
         "seconds": round(report.seconds, 3),
         "generation": report.generation,
     }

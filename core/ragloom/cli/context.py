@@ -149,6 +149,7 @@ def _as_json(context: Context) -> Json:
                 "headings": list(citation.headings),
                 "text": citation.text,
                 "content_hash": citation.content_hash,
+                "truncated": citation.truncated,
             }
             for citation in context.citations
         ],

@@ -11,6 +11,7 @@ from ragloom.context.citations import (
     longest_run,
     shown_titles,
     titles_line,
+    truncation_note,
 )
 from ragloom.context.packing import MAX_TOKENS, STRATEGIES, Strategy, build_context
 from ragloom.context.prompt import (
@@ -66,6 +67,7 @@ __all__ = [
     "seen",
     "shown_titles",
     "titles_line",
+    "truncation_note",
     "unquote_lines",
     "unquote_tags",
     "why_empty",

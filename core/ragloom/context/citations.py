@@ -29,7 +29,8 @@ class TextFormatter:
         citations = context.citations
         rule = "=" * max(5, 1 + longest_run("=", citations))
         return "\n".join(
-            f"{rule} [{number}] {location(citation)}{' | ' if titles else ''}{titles_line(titles)} "
+            f"{rule} [{number}] {location(citation)}{truncation_note(citation)}{' | ' if titles else ''}"
+            f"{titles_line(titles)} "
             f"{rule}\n{closed(citation.text)}{rule} end [{number}] {rule}\n"
             for number, (citation, titles) in enumerate(
                 zip(citations, shown_titles(citations), strict=True), start=1
@@ -122,6 +123,11 @@ def location(citation: Citation) -> str:
     """
     start, end = citation.lines
     return f"{field(citation.path, ':', '|')}:{start}" + (f"-{end}" if end != start else "")
+
+
+def truncation_note(citation: Citation) -> str:
+    """`` (truncated)``, after the place of a passage that goes on in its file."""
+    return " (truncated)" if citation.truncated else ""
 
 
 def titles_line(titles: Sequence[str]) -> str:

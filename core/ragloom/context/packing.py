@@ -16,9 +16,9 @@ from typing import Literal, TypeAlias, get_args
 from ragloom.config.spelling import unknown
 from ragloom.context.citations import TextFormatter
 from ragloom.context.passages import ReadText, Slice, beginning, merge, slice_of
+from ragloom.context.truncation import ends, says_more
 from ragloom.errors import ConfigError
 from ragloom.protocols import Embeddings, Formatter, TokenCounter
-from ragloom.text.sentences import sentence_starts
 from ragloom.text.tokens import counter as counter_named
 from ragloom.types import Citation, Context, Hit
 
@@ -51,7 +51,8 @@ def build_context(  # noqa: PLR0913 - everything but the hits has a default
     """Pack hits into a budget.
 
     Hits are taken whole, in the order of the strategy; one that does not fit is omitted and the next
-    is tried. Only a hit that would not fit into the whole budget is truncated, after a sentence.
+    is tried. Only a hit that would not fit into the whole budget is truncated: after a sentence, or a line
+    of a list, a table or code, and never to its title (:attr:`~ragloom.Citation.truncated`).
     Hits of one file that overlap or follow one another become one passage. The same arguments give
     the same context.
 
@@ -206,17 +207,19 @@ class _Packing:
         return self._count(passages) <= self.max_tokens
 
     def _truncated(self, whole: Slice) -> Slice | None:
-        """As many of the first sentences as fit; None when not even one does."""
-        ends = sentence_starts(whole.text)
-        too_many = bisect_left(
-            ends,
-            True,  # noqa: FBT003 - the key is a truth value
-            key=lambda end: not self._fits([*self.taken, beginning(whole, end)]),
-        )
-        for end in reversed(ends[:too_many]):
-            first = beginning(whole, end)
-            if first.text and self._fits([*self.taken, first]):
-                return first
+        """As many of the first sentences, or lines, as fit; None when not even one does."""
+        for places in ends(whole.text):
+            too_many = bisect_left(
+                places,
+                True,  # noqa: FBT003 - the key is a truth value
+                key=lambda end: not self._fits([*self.taken, beginning(whole, end)]),
+            )
+            for end in reversed(places[:too_many]):
+                first = beginning(whole, end)
+                if not says_more(first.text, whole.headings):
+                    break
+                if self._fits([*self.taken, first]):
+                    return first
         return None
 
     def _alone(self, passage: Slice) -> int:
@@ -246,4 +249,5 @@ class _Packing:
             text=passage.text,
             headings=passage.headings,
             content_hash=self._hashes[passage.uri],
+            truncated=passage.truncated,
         )

@@ -33,6 +33,7 @@ class Slice:
         headings: The titles that lead to its beginning.
         relevance: The best among the hits it was made of.
         rank: The best place among the hits it was made of, from 0.
+        truncated: Whether it ends before the hit that it was made of does.
     """
 
     uri: str
@@ -42,6 +43,7 @@ class Slice:
     headings: tuple[str, ...]
     relevance: float
     rank: int
+    truncated: bool = False
 
 
 def slice_of(hit: Hit, rank: int) -> Slice:
@@ -67,6 +69,7 @@ def beginning(whole: Slice, length: int) -> Slice:
         text=text,
         span=Span(whole.span.start, whole.span.start + len(text)),
         lines=Lines(whole.lines.start, whole.lines.start + max(breaks, 0)),
+        truncated=True,
     )
 
 
@@ -113,6 +116,7 @@ def _join(first: Slice, second: Slice, read_text: ReadText | None) -> Slice | No
         lines=Lines(first.lines.start, max(first.lines.end, second.lines.end)),
         relevance=max(first.relevance, second.relevance),
         rank=min(first.rank, second.rank),
+        truncated=max(first, second, key=lambda one: (one.span.end, not one.truncated)).truncated,
     )
 
 

@@ -184,6 +184,7 @@ class Indexer:
             unchanged=planned.unchanged,
             failed=(*planned.failed, *changes.failed),
             warnings=(*planned.warnings, *changes.warnings),
+            unread=planned.unread,
             chunks=len(snapshot),
             pending=len(snapshot.pending),
             seconds=time.perf_counter() - started,

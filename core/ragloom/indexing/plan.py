@@ -7,13 +7,14 @@ from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 
 from ragloom.components import Components
-from ragloom.reports import FailedFile
+from ragloom.reports import FailedFile, UnreadEnding
 from ragloom.secrets.redaction import fingerprint as redaction
 from ragloom.snapshot.manifest import FileEntry, Fingerprint, fingerprint, unchanged
 from ragloom.sources.discovery import Found
 from ragloom.sources.loading import chunker_for, content_hash, loader_for
 from ragloom.sources.roots import lies_below
 from ragloom.sources.screening import ending_of
+from ragloom.sources.unread import UnreadFiles
 from ragloom.text.decoding import read_regular
 from ragloom.text.embedded_data import FINGERPRINT as EMBEDDED_DATA
 from ragloom.types import Source
@@ -52,6 +53,7 @@ class Plan:
         removed: The uris of those that are gone.
         failed: Those that cannot be read, and why.
         warnings: What is odd, a line each.
+        unread: Files that no loader reads, by ending.
         unchanged: How many of ``kept`` were found to be what they were.
     """
 
@@ -60,6 +62,7 @@ class Plan:
     removed: list[str] = field(default_factory=list)
     failed: list[FailedFile] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    unread: tuple[UnreadEnding, ...] = ()
     unchanged: int = 0
 
     def batches(self) -> Iterator[Sequence[PlannedFile]]:
@@ -104,7 +107,8 @@ class _Planner:
     def plan(self, known: Mapping[str, FileEntry]) -> Plan:
         found = Plan()
         seen: set[str] = set()
-        for item in self._components.walk(self._components.within):
+        unread = UnreadFiles()
+        for item in self._components.walk(self._components.within, unread):
             uri = item.source.uri
             if item.skipped:
                 found.warnings.append(f"{uri}: {item.skipped}")
@@ -112,6 +116,7 @@ class _Planner:
             seen.add(uri)
             self._look_at(found, item, known.get(uri))
         self._compare(found, known, seen)
+        found.unread = self._components.unread(unread if seen else None)
         return found
 
     def _parts_of(self, path: str) -> str:

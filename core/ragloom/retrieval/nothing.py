@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from ragloom.config.spelling import counted
 from ragloom.types import Context, Hit, SearchResult
 
 
@@ -14,6 +17,21 @@ def no_match(closest: Hit, least: float) -> str:
         f"no relevant match (best {best}, minimum {minimum}); "
         f"closest: {chunk.uri}:{chunk.lines.start}{title}"
     )
+
+
+def why_fewer(hits: Sequence[Hit], changed: int, closest: Hit | None, least: float) -> str:
+    """Why there are no hits, or fewer; empty where nothing needs saying.
+
+    Args:
+        hits: What is shown.
+        changed: How many are omitted, since their files have changed.
+        closest: The closest candidate, where none passes the gate.
+        least: The minimum relevance.
+    """
+    if changed:
+        whose = "its file" if changed == 1 else "their files"
+        return f"{counted(changed, 'hit')} omitted: {whose} changed after indexing; run 'ragloom index'"
+    return "" if hits or closest is None else no_match(closest, least)
 
 
 def why_empty(

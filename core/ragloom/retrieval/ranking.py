@@ -113,7 +113,7 @@ def find_candidates(
     if not query.text.strip():
         return _none(snapshot, "the query is empty")
     if not len(snapshot):
-        return _none(snapshot, "the index is empty: no file of this space holds any text")
+        return _none(snapshot, "nothing is indexed")
     allowed = None
     if where:
         passing = snapshot.columns.passing(where)

@@ -15,11 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ragloom.config.settings import SpaceSettings
-from ragloom.config.spelling import counted
 from ragloom.errors import ModelError, RagloomError
 from ragloom.protocols import Embedder, Reranker, SearchableStore
+from ragloom.reports import UnreadEnding
 from ragloom.retrieval.gate import Judged, examined, farthest, judge
-from ragloom.retrieval.nothing import no_match
+from ragloom.retrieval.nothing import why_fewer
 from ragloom.retrieval.parsed_query import ParsedQuery, parse
 from ragloom.retrieval.query import Query
 from ragloom.retrieval.ranking import Candidates, Ranking, best_by_words, find_candidates, order
@@ -33,6 +33,7 @@ from ragloom.retrieval.relevance import (
 from ragloom.retrieval.rerank import reranked
 from ragloom.retrieval.rows import Row
 from ragloom.snapshot import Snapshot
+from ragloom.sources.unread import nothing_indexed
 from ragloom.types import Calibration, Condition, Hit, Mode, SearchResult
 
 _LOG = logging.getLogger("ragloom")
@@ -80,6 +81,9 @@ class Answers(Protocol):
 
     def follow(self, hit: Hit) -> Hit | None:
         """A hit as its file stands now; None where the file no longer says it."""
+
+    def unread(self) -> Sequence[UnreadEnding]:
+        """The endings that no loader reads, of a space that holds nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -275,11 +279,14 @@ def result_of(query: Query, space: Answers, judgement: Judgement) -> SearchResul
         best = max(range(count), key=judgement.weighed.relevance)
         closest, _ = judgement.weighed.hit(best)
     whole = judgement.parsed[0]
+    reason = judgement.ranking.reason
+    if reason and not len(space.snapshot()):
+        reason = nothing_indexed(space.unread())
     return SearchResult(
         query=query.text,
         space=space.name,
         hits=hits,
-        reason=judgement.ranking.reason or _reason(hits, changed, closest, least),
+        reason=reason or why_fewer(hits, changed, closest, least),
         generation=judgement.generation,
         closest=closest,
         searched_for=whole.text if whole.corrected else "",
@@ -389,12 +396,3 @@ class Weighed:
         best = best_of(weighed)
         self._relevance += best.relevance.tolist()
         self._words += map(WordEvidence, best.coverage.tolist(), best.matched.tolist())
-
-
-def _reason(hits: Sequence[Hit], changed: int, closest: Hit | None, least: float) -> str:
-    if changed:
-        whose = "its file" if changed == 1 else "their files"
-        return f"{counted(changed, 'hit')} omitted: {whose} changed after indexing; run 'ragloom index'"
-    if hits or closest is None:
-        return ""
-    return no_match(closest, least)

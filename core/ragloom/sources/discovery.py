@@ -3,7 +3,8 @@
 Skipped silently: what ``.gitignore`` and ``.ragloomignore`` name (nested files count for their
 own folder, as in git), and what git ignores everywhere, hidden files and folders, files that no loader
 reads, what tools write for tools
-(lock files, ``*.min.js``), data files such as JSON of more than 100,000 bytes, and files without an ending
+(lock files, ``*.min.js``), data files such as JSON of more than 100,000 bytes that describe no API, and
+files without an ending
 that are as long or no text. A file that is named itself is read all the same, whatever its ending, if
 it is text. Skipped and named: secrets, links that lead outside the roots, what is no regular file,
 folders that cannot be listed, and globs that match nothing.
@@ -28,12 +29,15 @@ from ragloom.sources.ignore_rules import IgnoreRules
 from ragloom.sources.roots import Root, of_the_system
 from ragloom.sources.screening import (
     LARGEST_DATA,
+    describes_api,
     ending_of,
+    head_of,
     holds_a_key,
     is_data,
     is_generated,
     is_text,
 )
+from ragloom.sources.unread import UnreadFiles
 from ragloom.text.decoding import NO_FILE, read_regular
 from ragloom.types import Source
 
@@ -47,8 +51,6 @@ _HIDING = (errno.EACCES, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 IGNORE_FILES = (".gitignore", ".ragloomignore")
 
 _UNDECODED = re.compile("[\ud800-\udfff]")  # bytes of a name that is not UTF-8; no JSON holds them
-
-_HEAD = 4096  # bytes that tell whether a file without an ending is text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +84,7 @@ def walk(
     exclude: Sequence[str] = (),
     allowlist: Sequence[str] = (),
     within: Sequence[Path] = (),
+    unread: UnreadFiles | None = None,
 ) -> Iterator[Found]:
     """Every file below ``roots`` once, sorted by uri within a root.
 
@@ -97,6 +100,7 @@ def walk(
         exclude: The same; a file must match none.
         allowlist: The same; a file that matches one is no secret, whatever its name is.
         within: Only these files, and those below these folders; all where there are none.
+        unread: Counts the files that no loader reads.
     """
     seen: set[str] = set()
     chosen = _Choice(
@@ -106,6 +110,7 @@ def walk(
         exclude=_spec(exclude) if exclude else None,
         allowlist=_spec(allowlist) if allowlist else None,
         within=tuple(map(str, within)),
+        unread=unread,
     )
     for root in roots:
         empty = True
@@ -128,6 +133,7 @@ class _Choice:
     exclude: pathspec.GitIgnoreSpec | None
     allowlist: pathspec.GitIgnoreSpec | None
     within: tuple[str, ...] = ()
+    unread: UnreadFiles | None = None
 
     def uri(self, path: str) -> str:
         return _relative(path, self.base)
@@ -241,6 +247,13 @@ def _visit(entry: os.DirEntry[str], choice: _Choice, allowed: Sequence[Path]) ->
                     found.source.path, found.status.st_size
                 ):
                     yield found
+    elif (
+        choice.unread is not None
+        and entry.is_file()
+        and not is_generated(entry.name)
+        and choice.takes(choice.uri(entry.path))
+    ):
+        choice.unread.add(entry.path)
 
 
 def _named_file(path: Path, choice: _Choice) -> Iterator[Found]:
@@ -273,7 +286,7 @@ def _file(path: str, uri: str, allowed: Sequence[Path], choice: _Choice) -> Iter
     if not stat.S_ISREG(status.st_mode):
         yield Found(source=source, skipped=f"{NO_FILE}")
         return
-    if not ending_of(path) and holds_a_key(_head(path)):
+    if not ending_of(path) and holds_a_key(head_of(path)):
         yield Found(source=source, skipped="looks like a secret")
         return
     source = Source(uri=uri, path=source.path, modified=status.st_mtime_ns / 1e9)
@@ -284,16 +297,9 @@ def _is_worth_reading(path: Path, size: int) -> bool:
     """Whether a regular file that the walk found, not named, holds what people read."""
     if not is_data(path.name):
         return True
-    return size <= LARGEST_DATA and (ending_of(path) != "" or is_text(_head(path)))
-
-
-def _head(path: str | Path) -> bytes:
-    """How a regular file begins; nothing where it cannot be read, which the run will say."""
-    try:
-        with open(path, "rb") as file:
-            return file.read(_HEAD)
-    except OSError:
-        return b""
+    if size > LARGEST_DATA:
+        return ending_of(path) != "" and describes_api(head_of(path))
+    return ending_of(path) != "" or is_text(head_of(path))
 
 
 def _skipped(path: str, choice: _Choice, why: str) -> Found:

@@ -23,6 +23,9 @@ _DATA = frozenset(
 )
 
 
+_HEAD = 4096  # bytes that tell whether a file is text
+
+_API = re.compile(rb"""["']?\b(?:openapi|swagger)["']?\s*:\s*["']?[0-9]""")
 _KEY = re.compile(rb"-----BEGIN [A-Z ]*PRIVATE KEY-----")
 
 
@@ -42,6 +45,11 @@ def is_data(name: str) -> bool:
     return ending_of(name) in _DATA
 
 
+def describes_api(head: bytes) -> bool:
+    """Whether a data file that begins so describes an API (OpenAPI): people read it, however long it is."""
+    return bool(_API.search(head))
+
+
 def is_text(head: bytes) -> bool:
     """Whether a file that begins so is UTF-8."""
     try:
@@ -49,6 +57,15 @@ def is_text(head: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return b"\0" not in head
+
+
+def head_of(path: str | os.PathLike[str]) -> bytes:
+    """How a regular file begins; nothing where it cannot be read, which the run will say."""
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123 - as above
+            return file.read(_HEAD)
+    except OSError:
+        return b""
 
 
 def holds_a_key(head: bytes) -> bool:

@@ -1,4 +1,4 @@
-"""Front matter: the YAML mapping, or TOML, in the first lines of a file that nobody vouches for.
+"""Front matter: the YAML mapping, TOML or JSON in the first lines of a file that nobody vouches for.
 
 Values are read from YAML's nodes without its constructors: nothing can be executed, and no alias can
 grow without bound. Scalars follow the core schema of YAML 1.2
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, cast
 
 from ragloom.config.yaml_file import compose, safe_loader
 from ragloom.errors import SourceError
+from ragloom.text.json_fields import json_fields
 from ragloom.text.toml_fields import toml_fields
 from ragloom.types import Json
 
@@ -110,7 +111,8 @@ def split_front_matter(text: str, *, strict: bool = False) -> FrontMatter | None
     ``yaml_metadata_block``). Of a block that YAML cannot read, but that begins like a mapping, each entry
     is read by itself: what is wrong with one loses no other, and ``key: value`` is text where its value is
     no YAML, such as ``{{title}}``. A warning names the lines. ``keywords``, ``tags`` and ``aliases`` become
-    lists: ``a, b`` is two, and an empty value is none.
+    lists: ``a, b`` is two, and an empty value is none. Unless strict, it may also be TOML between two lines
+    ``+++``, or JSON: between two lines ``;;;``, or an object that begins the file.
 
     Args:
         text: The file.
@@ -122,7 +124,7 @@ def split_front_matter(text: str, *, strict: bool = False) -> FrontMatter | None
     """
     opening = _OPEN.match(text)
     if opening is None:
-        return None if strict else _toml(text)
+        return None if strict else _toml(text) or _json(text)
     closing = _CLOSE.search(text, opening.end())
     block = text[opening.end() : closing.start() if closing else None]
     meant = _FIRST_KEY.match(block) is not None
@@ -174,6 +176,14 @@ def _toml(text: str) -> FrontMatter | None:
         named = ", ".join(map(str, lost[:_NAMED])) or "none alone"
         warning = f"front matter: {error}; lines that are not read: {named}"
     return FrontMatter(length=closing.end(), fields=_with_lists(fields), warnings=(warning,))
+
+
+def _json(text: str) -> FrontMatter | None:
+    found = json_fields(text)
+    if found is None:
+        return None
+    warnings = (found.problem,) if found.problem else ()
+    return FrontMatter(length=found.length, fields=_with_lists(found.fields), warnings=warnings)
 
 
 def _entries(block: str, error: FrontMatterError) -> tuple[dict[str, Json], str]:

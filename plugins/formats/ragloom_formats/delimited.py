@@ -9,7 +9,14 @@ from __future__ import annotations
 import re
 
 from ragloom import Context
-from ragloom.context import closed, location, longest_run, shown_titles, titles_line
+from ragloom.context import (
+    closed,
+    location,
+    longest_run,
+    shown_titles,
+    titles_line,
+    truncation_note,
+)
 
 
 class MarkdownFormatter:
@@ -20,8 +27,8 @@ class MarkdownFormatter:
         citations = context.citations
         fence = "`" * max(3, 1 + longest_run("`", citations))
         return "\n".join(
-            f"### [{number}] {_code_span(location(citation))}{' ' if titles else ''}"
-            f"{titles_line(titles)}\n\n{fence}\n{closed(citation.text)}{fence}\n"
+            f"### [{number}] {_code_span(location(citation))}{truncation_note(citation)}"
+            f"{' ' if titles else ''}{titles_line(titles)}\n\n{fence}\n{closed(citation.text)}{fence}\n"
             for number, (citation, titles) in enumerate(
                 zip(citations, shown_titles(citations), strict=True), start=1
             )

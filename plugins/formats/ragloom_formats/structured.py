@@ -11,6 +11,8 @@ from ragloom.context import closest_json, shown_titles, titles_line, xml_attribu
 class JsonFormatter:
     """One object: ``passages``, each with path, lines, relevance, headings and text; ``reason``.
 
+    A passage that goes on in its file is ``truncated``.
+
     Without passages ``closest`` is the closest one's place, null where there is none.
     """
 
@@ -27,6 +29,7 @@ class JsonFormatter:
                 "relevance": round(citation.relevance, 4),
                 "headings": list(citation.headings),
                 "text": citation.text,
+                **({"truncated": True} if citation.truncated else {}),
             }
             for citation in context.citations
         ]
@@ -64,6 +67,7 @@ class XmlFormatter:
                 "lines": f"{citation.lines.start}-{citation.lines.end}",
                 "relevance": f"{citation.relevance:.2f}",
                 **({"headings": titles_line(titles)} if titles else {}),
+                **({"truncated": "true"} if citation.truncated else {}),
             }
             written = "".join(
                 f' {name}="{xml_attribute(value)}"' for name, value in attributes.items()

@@ -16,6 +16,7 @@ from ragloom.text import (
 )
 from ragloom_markdown.blocks import Block, Parsed, parse
 from ragloom_markdown.fitting import Part, fit
+from ragloom_markdown.flavours import with_plain_titles
 from ragloom_markdown.other import parse_plain
 from ragloom_markdown.outline import Region, paths, sections, subsections
 
@@ -42,7 +43,7 @@ class HeadingChunker:
             raise ConfigError(f"heading: levels must be some of 1 to 6, not {sorted(levels)}")
         self._levels = frozenset(levels)
         listed = ",".join(map(str, sorted(self._levels)))
-        self.fingerprint = f"heading-1 levels={listed} pyromark={version('pyromark')}"
+        self.fingerprint = f"heading-2 levels={listed} pyromark={version('pyromark')}"
 
     def split(
         self, document: Document, *, counter: TokenCounter, max_tokens: int
@@ -60,7 +61,7 @@ class HeadingChunker:
 
 def _parse(document: Document) -> Parsed:
     if document.media_type == "text/markdown" and not document.sections:
-        return parse(document.text)
+        return with_plain_titles(parse(document.text))
     code = document.media_type.startswith("text/x-") and document.media_type != "text/x-rst"
     return parse_plain(document.text, document.sections, prose=not code)
 

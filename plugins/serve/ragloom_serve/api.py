@@ -66,6 +66,7 @@ CONTEXT_GIVES: Mapping[str, Json] = {
                     "headings": {"type": "array", "items": {"type": "string"}},
                     "text": {"type": "string"},
                     "content_hash": {"type": "string"},
+                    "truncated": {"type": "boolean"},
                 },
                 "required": ["path", "start_line", "end_line", "relevance", "headings", "text"],
             },
@@ -125,6 +126,7 @@ class Api:
                     "headings": list(one.headings),
                     "text": one.text,
                     "content_hash": one.content_hash,
+                    "truncated": one.truncated,
                 }
                 for one in packed.citations
             ],

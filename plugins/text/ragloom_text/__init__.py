@@ -59,16 +59,23 @@ class CodeOptions:
 
 
 def _loader(
-    name: str, summary: str, made_by: str, requires: tuple[str, ...] = (), extra: str = ""
+    name: str,
+    summary: str,
+    made_by: str,
+    requires: tuple[str, ...] = (),
+    endings: tuple[str, ...] = (),
 ) -> Provider[Loader]:
-    """A loader without options, made by ``module:class`` of this package."""
+    """A loader without options, made by ``module:class`` of this package; its extra has its name."""
 
     def create(_options: NoOptions) -> Loader:
         module, _, class_name = made_by.partition(":")
         loader: Loader = getattr(import_module(f"{__name__}.{module}"), class_name)()
         return loader
 
-    return Provider(name=name, summary=summary, create=create, requires=requires, extra=extra)
+    extra = f"ragloom[{name}]" if requires else ""
+    return Provider(
+        name=name, summary=summary, create=create, requires=requires, extra=extra, endings=endings
+    )
 
 
 def _sentence_chunker(options: SentenceOptions) -> Chunker:
@@ -95,6 +102,9 @@ def ragloom_loaders() -> Iterable[Provider[Loader]]:
     return [
         _loader("text", "plain text", "plain:TextLoader"),
         _loader("restructuredtext", "reStructuredText", "rst:RstLoader"),
+        _loader("asciidoc", "AsciiDoc", "asciidoc:AsciiDocLoader"),
+        _loader("org", "Org", "org:OrgLoader"),
+        _loader("latex", "LaTeX", "latex:LatexLoader"),
         _loader("code", "source code and configuration files", "plain:CodeLoader"),
         _loader("notebook", "Jupyter notebooks, as Markdown", "notebook:NotebookLoader"),
         _loader(
@@ -102,14 +112,28 @@ def ragloom_loaders() -> Iterable[Provider[Loader]]:
             "HTML, as Markdown",
             "html:HtmlLoader",
             requires=("bs4", "lxml", "markdownify"),
-            extra="ragloom[html]",
+            endings=(".htm", ".html", ".xhtml"),
+        ),
+        _loader(
+            "docx",
+            "Word documents, as Markdown",
+            "docx:DocxLoader",
+            requires=("bs4", "lxml", "mammoth", "markdownify"),
+            endings=(".docx",),
+        ),
+        _loader(
+            "epub",
+            "books, as Markdown",
+            "epub:EpubLoader",
+            requires=("bs4", "lxml", "markdownify"),
+            endings=(".epub",),
         ),
         _loader(
             "pdf",
             "the text of PDF files",
             "pdf:PdfLoader",
             requires=("pypdf",),
-            extra="ragloom[pdf]",
+            endings=(".pdf",),
         ),
     ]
 

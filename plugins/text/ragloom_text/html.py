@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from warnings import catch_warnings, simplefilter
 
 from ragloom import Document, Json, Source, SourceError
@@ -44,9 +44,7 @@ class HtmlLoader:
         The charset is what the page declares, else what its bytes look like. Scripts, styles and
         navigation are omitted.
         """
-        from bs4 import BeautifulSoup
         from bs4.dammit import UnicodeDammit
-        from markdownify import MarkdownConverter
 
         read = UnicodeDammit(content, is_html=True)
         if read.unicode_markup is None or "\0" in read.unicode_markup[:1024]:
@@ -55,26 +53,54 @@ class HtmlLoader:
         if read.contains_replacement_characters:
             encoding = read.original_encoding
             warnings = (f"damaged {encoding}: some bytes were replaced by U+FFFD",)
-        try:
-            markup = _BLANKS.sub(r"\1", read.unicode_markup)
-            with catch_warnings():  # its warnings are advice to programmers and name no file
-                simplefilter("ignore", UserWarning)
-                soup = BeautifulSoup(markup, "lxml")
-            metadata = _metadata(soup)
-            for tag in soup.find_all(_NOT_TEXT):
-                tag.decompose()
-            _narrow(soup)
-            converter = MarkdownConverter(
-                heading_style="ATX", bullets="-", escape_asterisks=False, escape_underscores=False
-            )
-            text = str(converter.convert_soup(soup)).strip()
-        except RecursionError as error:
-            raise SourceError("the HTML is nested too deeply") from error
-        most = _MOST_GROWTH * len(markup) + _FREE_GROWTH
-        if len(text) > most:
-            text = text[:most]
-            warnings += (f"read up to {_MOST_GROWTH} times its length: it repeats itself",)
-        return extracted(source, content, text, metadata=metadata, warnings=warnings)
+        page = as_markdown(read.unicode_markup)
+        warnings += page.warnings
+        return extracted(source, content, page.text, metadata=page.metadata, warnings=warnings)
+
+
+class Page(NamedTuple):
+    """A page as Markdown.
+
+    Attributes:
+        text: Without blanks around it.
+        metadata: Title, description and language.
+        warnings: What was odd, a line each.
+    """
+
+    text: str
+    metadata: dict[str, Json]
+    warnings: tuple[str, ...]
+
+
+def as_markdown(markup: str) -> Page:
+    """HTML as Markdown, without scripts, styles and navigation.
+
+    Raises:
+        SourceError: It is nested too deeply.
+    """
+    from bs4 import BeautifulSoup
+    from markdownify import MarkdownConverter
+
+    try:
+        markup = _BLANKS.sub(r"\1", markup)
+        with catch_warnings():  # its warnings are advice to programmers and name no file
+            simplefilter("ignore", UserWarning)
+            soup = BeautifulSoup(markup, "lxml")
+        metadata = _metadata(soup)
+        for tag in soup.find_all(_NOT_TEXT):
+            tag.decompose()
+        _narrow(soup)
+        converter = MarkdownConverter(
+            heading_style="ATX", bullets="-", escape_asterisks=False, escape_underscores=False
+        )
+        text = str(converter.convert_soup(soup)).strip()
+    except RecursionError as error:
+        raise SourceError("the HTML is nested too deeply") from error
+    most = _MOST_GROWTH * len(markup) + _FREE_GROWTH
+    if len(text) <= most:
+        return Page(text, metadata, ())
+    why = f"read up to {_MOST_GROWTH} times its length: it repeats itself"
+    return Page(text[:most], metadata, (why,))
 
 
 def _narrow(soup: BeautifulSoup) -> None:

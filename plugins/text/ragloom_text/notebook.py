@@ -10,13 +10,28 @@ from ragloom.text import decode, parse_json
 from ragloom_text.installed import extracted
 
 _BACKTICKS = re.compile(r"`{3,}")
+_LINE = re.compile(r"[^\r\n]+")
+_FENCE = re.compile(r" {0,3}(?P<fence>`{3,}(?=[^`]*$)|~{3,})")
+_HTML = tuple(  # https://spec.commonmark.org/0.31.2/#html-blocks that no blank line ends
+    (re.compile(rf" {{0,3}}{opening}", re.IGNORECASE), closing)
+    for opening, closing in (
+        *(
+            (rf"<{name}(?:[\s>]|$)", f"</{name}>")
+            for name in ("pre", "script", "style", "textarea")
+        ),
+        (r"<!--", "-->"),
+        (r"<\?", "?>"),
+        (r"<!\[CDATA\[", "]]>"),
+        (r"<![a-z]", ">"),
+    )
+)
 
 
 class NotebookLoader:
     """Reads notebooks. Spans, lines and bytes point into the Markdown made of one."""
 
     suffixes = frozenset({".ipynb"})
-    fingerprint = "notebook-1"
+    fingerprint = "notebook-2"
 
     def load(self, source: Source, content: bytes) -> Document:
         """As in :class:`ragloom.Loader`: the cells as Markdown; outputs are omitted."""
@@ -62,4 +77,29 @@ def _cells(notebook: object, language: str) -> Iterator[str]:
             fence = "`" * (longest + 1)
             yield f"{fence}{language}\n{text}\n{fence}"
         else:
-            yield text
+            yield text + _closing(text)
+
+
+def _closing(text: str) -> str:
+    """What closes a fence or HTML that a cell leaves open: it is rendered by itself."""
+    closing = ""
+    fence = False
+    for match in _LINE.finditer(text):
+        line = match[0]
+        if closing:
+            ends = fence and line.strip(" \t")
+            if (ends and set(ends) == {closing[0]} and len(ends) >= len(closing)) or (
+                not fence and closing in line.lower()
+            ):
+                closing = ""
+            continue
+        opened = _FENCE.match(line)
+        fence = opened is not None
+        if opened is not None:
+            closing = opened["fence"]
+            continue
+        for opening, end in _HTML:
+            if (begun := opening.match(line)) is not None:
+                closing = "" if end in line[begun.end() :].lower() else end
+                break
+    return f"\n{closing}" if closing else ""

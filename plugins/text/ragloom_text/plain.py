@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from ragloom import Document, Source
 from ragloom.text import read_document
+from ragloom_text.openapi import is_api, outline
 
 # Endings and the language's name in tree-sitter-language-pack.
 _LANGUAGES = {
@@ -73,6 +75,7 @@ _BY_NAME = {
 }
 _SCRIPT = "script"  # one that its first line gives an interpreter
 _MEDIA_TYPE = "text/x-"
+_WITH_APIS = frozenset({"json", "yaml"})
 
 
 def language_of(media_type: str) -> str | None:
@@ -84,7 +87,7 @@ def language_of(media_type: str) -> str | None:
 class TextLoader:
     """Reads plain text."""
 
-    suffixes = frozenset({".text", ".txt"})
+    suffixes = frozenset({".log", ".text", ".txt"})
     fingerprint = "text-1"
 
     def load(self, source: Source, content: bytes) -> Document:
@@ -95,17 +98,22 @@ class TextLoader:
 class CodeLoader:
     """Reads source code, settings and data; the media type names the language.
 
-    Also files without an ending, such as ``Makefile`` and ``LICENSE``: what is no code is plain text.
+    Also files without an ending, such as ``Makefile`` and ``LICENSE``: what is no code is plain text. The
+    description of an API has a section an operation.
     """
 
     suffixes = frozenset({"", *_BY_ENDING})
-    fingerprint = "code-1"
+    fingerprint = "code-2"
 
     def load(self, source: Source, content: bytes) -> Document:
         """As in :class:`ragloom.Loader`."""
         language = _language_of(source.path, content)
         media_type = f"{_MEDIA_TYPE}{language}" if language else "text/plain"
-        return read_document(source, content, media_type=media_type)
+        document = read_document(source, content, media_type=media_type)
+        if language not in _WITH_APIS or not is_api(document.text):
+            return document
+        sections, metadata = outline(document.text)
+        return replace(document, sections=sections, metadata=metadata)
 
 
 def _language_of(path: Path, content: bytes) -> str:

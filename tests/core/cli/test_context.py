@@ -22,6 +22,7 @@ def test_json_has_the_documented_keys_and_exact_lines(run, workspace):
     for citation in found["citations"]:
         assert [
             "path", "start_line", "end_line", "relevance", "headings", "text", "content_hash",
+            "truncated",
         ] == list(citation)  # fmt: skip
         lines = (workspace / citation["path"]).read_text("utf-8").splitlines()
         shown = "\n".join(lines[citation["start_line"] - 1 : citation["end_line"]])

@@ -17,7 +17,9 @@ def counts(found):
 
 def test_json_has_the_documented_keys_and_counts(run, workspace):
     first = report(run("index", "docs", "--json"))
-    assert ["space", "files", "chunks", "warnings", "seconds", "generation"] == list(first)
+    assert ["space", "files", "chunks", "warnings", "unread", "seconds", "generation"] == list(
+        first
+    )
     assert (FILES, CHUNKS) == (list(first["files"]), list(first["chunks"]))
     assert ("docs", [15, 0, 0, 0], 1) == (first["space"], counts(first), first["generation"])
     assert first["chunks"]["total"] == first["chunks"]["embedded"] + first["chunks"]["reused"]

@@ -175,7 +175,7 @@ def test_a_deleted_file_is_gone(files: Path, make_space: MakeSpace) -> None:
     assert paths(make_space(), "alpha") == []
     (files / "b.md").unlink()
     assert make_space().index().chunks == 0
-    assert make_space().search("beta").reason.startswith("the index is empty")
+    assert make_space().search("beta").reason.startswith("nothing is indexed")
     assert stored(make_space()) == {}
 
 

@@ -37,7 +37,7 @@ def test_what_lies_in_a_folder_is_indexed_if_people_read_it(
         "owners.csv": "service,owner\nbilling,red\n",
         "setup.cfg": "[metadata]\nname = x\n",
         "package-lock.json": "{}",
-        "notes.org": "* Notes",
+        "notes.foo": "* Notes",
     }
     for name, text in texts.items():
         (files / name).write_text(text, "utf-8")
@@ -45,11 +45,11 @@ def test_what_lies_in_a_folder_is_indexed_if_people_read_it(
 
     report = make_space().index()
 
-    assert sorted(set(texts) - {"package-lock.json", "notes.org"}) == sorted(report.added)
+    assert sorted(set(texts) - {"package-lock.json", "notes.foo"}) == sorted(report.added)
     assert () == report.failed
 
 
-@pytest.mark.parametrize("name", ["notes.org", "package-lock.json", "LICENSE", ".editorconfig"])
+@pytest.mark.parametrize("name", ["notes.foo", "package-lock.json", "LICENSE", ".editorconfig"])
 def test_a_file_that_is_named_is_indexed_verified_and_forgotten(
     make_space: MakeSpace, files: Path, name: str
 ) -> None:

@@ -17,9 +17,11 @@ from ragloom import Document, Source
 from ragloom.text import FrontMatterError, split_front_matter
 from ragloom_markdown.loader import MarkdownLoader
 
+FOLDER = Path(__file__).parents[2] / "data/cases"
 CASES = [
     json.loads(line)
-    for line in (Path(__file__).parents[2] / "data/cases/front_matter.jsonl").open(encoding="utf-8")
+    for name in ("front_matter.jsonl", "more_front_matter.jsonl")
+    for line in (FOLDER / name).open(encoding="utf-8")
 ]
 SOURCE = Source(uri="a.md", path=Path("a.md"), modified=1.5)
 
@@ -239,3 +241,37 @@ def test_a_bad_line_of_toml_loses_itself_and_is_named() -> None:
 @pytest.mark.parametrize("content", ["+++\ntitle = 1\n", "+++ a\n+++\n", "++++\na = 1\n++++\n"])
 def test_plus_signs_that_are_no_toml_are_text(content: str) -> None:
     assert (content, {}) == (load(content).text, load(content).metadata)
+
+
+@pytest.mark.parametrize(
+    ("content", "metadata", "body"),
+    [
+        (';;;\n{"title": "T", "tags": "a, b"}\n;;;\nbody\n', {"title": "T", "tags": ["a", "b"]}, "body\n"),
+        (';;;\r\n"title": "T",\r\n"draft": true\r\n;;; \r\nbody', {"title": "T", "draft": True}, "body"),
+        (';;;\n"title": "T",\n;;;\n', {"title": "T"}, ""),
+        (";;;\n;;;\nbody\n", {}, "body\n"),
+        ('{\n  "title": "T",\n  "n": NaN\n}\n\n# H\n', {"title": "T", "n": "nan"}, "\n# H\n"),
+    ],
+)  # fmt: skip
+def test_front_matter_in_json(content: str, metadata: object, body: str) -> None:
+    document = load(content)
+    assert (metadata, body, ()) == (document.metadata, document.text, document.warnings)
+    assert content == document.prefix + document.text
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        ';;;\n"title": "T"\nbody\n', '{"title": "T"}\n', '{"title": "T"} body\n', "{title}\nbody\n",
+        '{"title": \nbody\n', '["a"]\nbody\n', "{}\nbody\n", " ;;;\n;;;\n", ";;; lisp\n(car x)\n",
+    ],
+)  # fmt: skip
+def test_what_is_no_front_matter_in_json_is_text(content: str) -> None:
+    document = load(content)
+    assert (content, {}, ()) == (document.text, document.metadata, document.warnings)
+
+
+def test_front_matter_that_is_no_json_is_named() -> None:
+    document = load(';;;\n"title": T\n;;;\nbody\n')
+    assert ("body\n", {}) == (document.text, document.metadata)
+    assert "not JSON" in document.warnings[0]

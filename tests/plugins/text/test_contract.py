@@ -19,7 +19,7 @@ class TestPlugin(PluginContract):
         return "ragloom_text"
 
 
-@pytest.mark.parametrize("name", ["text", "restructuredtext", "code"])
+@pytest.mark.parametrize("name", ["text", "restructuredtext", "asciidoc", "org", "latex", "code"])
 class TestPlainLoaders(LoaderContract):
     @pytest.fixture
     def loader(self, host, name):
