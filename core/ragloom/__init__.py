@@ -60,6 +60,8 @@ from ragloom.types import (
 )
 
 if TYPE_CHECKING:
+    from ragloom.context.query_words import QueryWords
+    from ragloom.evaluation.collections import everyday_questions
     from ragloom.evaluation.measures import Measurement
     from ragloom.function_embedder import embedder_from
     from ragloom.plugin.host import PluginHost
@@ -111,6 +113,7 @@ __all__ = [
     "Progress",
     "Provider",
     "Query",
+    "QueryWords",
     "RagloomError",
     "Reranker",
     "SearchFinished",
@@ -136,6 +139,7 @@ __all__ = [
     "WorkspaceView",
     "__version__",
     "embedder_from",
+    "everyday_questions",
     "hookimpl",
     "make_tool",
     "watch_spaces",
@@ -147,12 +151,14 @@ _ON_FIRST_USE = {
     "PluginInfo": "ragloom.plugin.info",
     "Measurement": "ragloom.evaluation.measures",
     "Query": "ragloom.retrieval.query",
+    "QueryWords": "ragloom.context.query_words",
     "Snapshot": "ragloom.snapshot.reader",
     "Space": "ragloom.space",
     "SpaceGroup": "ragloom.space_group",
     "Workspace": "ragloom.workspace",
     "__version__": "ragloom.release",
     "embedder_from": "ragloom.function_embedder",
+    "everyday_questions": "ragloom.evaluation.collections",
     "make_tool": "ragloom.tool",
     "watch_spaces": "ragloom.watch",
 }
