@@ -62,7 +62,9 @@ from ragloom.types import (
 if TYPE_CHECKING:
     from ragloom.context.query_words import QueryWords
     from ragloom.evaluation.collections import everyday_questions
+    from ragloom.evaluation.kept import KeptEvaluation
     from ragloom.evaluation.measures import Measurement
+    from ragloom.explain import Explanation, GatedHits, HitExplanation, Sweep
     from ragloom.function_embedder import embedder_from
     from ragloom.plugin.host import PluginHost
     from ragloom.plugin.info import MissingExtra, PluginInfo
@@ -88,12 +90,16 @@ __all__ = [
     "Embedder",
     "Embeddings",
     "EvaluationSpec",
+    "Explanation",
     "FailedFile",
     "Formatter",
+    "GatedHits",
     "Hit",
+    "HitExplanation",
     "IndexFinished",
     "IndexReport",
     "Json",
+    "KeptEvaluation",
     "Lines",
     "Loader",
     "Location",
@@ -132,6 +138,7 @@ __all__ = [
     "StoreError",
     "StoreLockedError",
     "StoreOutdatedError",
+    "Sweep",
     "TokenCounter",
     "UntrustedError",
     "VerifyReport",
@@ -146,9 +153,14 @@ __all__ = [
 ]
 
 _ON_FIRST_USE = {
+    "Explanation": "ragloom.explain",
+    "GatedHits": "ragloom.explain",
+    "HitExplanation": "ragloom.explain",
+    "Sweep": "ragloom.explain",
     "MissingExtra": "ragloom.plugin.info",
     "PluginHost": "ragloom.plugin.host",
     "PluginInfo": "ragloom.plugin.info",
+    "KeptEvaluation": "ragloom.evaluation.kept",
     "Measurement": "ragloom.evaluation.measures",
     "Query": "ragloom.retrieval.query",
     "QueryWords": "ragloom.context.query_words",

@@ -22,8 +22,9 @@ import click
 from ragloom import __version__
 from ragloom.cli._edge import open_closed_streams, stdout_for_protocol, stdout_for_results
 from ragloom.cli._group import Command, Group, LazyGroup
-from ragloom.cli._options import SHARE, json_option
+from ragloom.cli._options import SHARE, complete_spaces, json_option
 from ragloom.cli._output import print_json, print_table, print_text, search_json
+from ragloom.cli._places import editor_command
 from ragloom.cli._progress import progress
 from ragloom.cli._refresh import failures, report_json
 from ragloom.cli._session import Session, on_one_line
@@ -35,6 +36,8 @@ __all__ = [
     "Group",
     "Session",
     "cli",
+    "complete_spaces",
+    "editor_command",
     "failures",
     "json_option",
     "main",

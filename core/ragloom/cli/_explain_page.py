@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from html import escape
+from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from ragloom.cli._session import on_one_line, printable
@@ -15,31 +16,17 @@ if TYPE_CHECKING:
     from ragloom.explain import Explanation, HitExplanation
     from ragloom.space import Space
 
-_STYLE = """
-:root{color-scheme:light dark;--ink:#1c2430;--soft:#5b6675;--line:#dde2e9;--page:#fbfcfd;--card:#fff;
---accent:#0b6e6e;--mark:#ffe9a8;--bar:#cfe3e3}
-@media(prefers-color-scheme:dark){:root{--ink:#e6eaf0;--soft:#9aa6b5;--line:#2c3644;--page:#11161d;
---card:#181f29;--accent:#5cc8c2;--mark:#5b4a12;--bar:#1f4a4a}}
-body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--page);max-width:60rem;
-margin:2rem auto;padding:0 1rem;overflow-wrap:anywhere}
-h1{font-size:1.3rem;margin:0 0 .2rem}h2{font-size:1rem;margin:2rem 0 .5rem}p,dl{color:var(--soft);margin:.3rem 0}
-article{background:var(--card);border:1px solid var(--line);border-radius:.6rem;padding:.8rem 1rem;margin:.7rem 0}
-article header{display:flex;gap:.8rem;flex-wrap:wrap;align-items:baseline}code,pre{font:13px/1.5 ui-monospace,monospace}
-pre{white-space:pre-wrap;margin:.6rem 0 0;color:var(--ink)}mark{background:var(--mark);color:inherit;border-radius:2px}
-.verdict{margin-left:auto;font-size:.85rem}.shown .verdict{color:var(--accent);font-weight:600}
-.kept-out{opacity:.85}meter{width:100%;height:.6rem}.facts{font-size:.85rem}
-"""
-
 
 def explain_page(told: Explanation, space: Space, expect: str | None = None) -> str:
     """The explanation of a search as a page of its own: every text of it is text, never markup."""
+    style = files("ragloom.cli").joinpath("explain_page.css").read_text("utf-8")
     words = QueryWords.of(told.query, space.snapshot().lexical)
     parts = [
         "<!doctype html>",
         '<html lang="en"><head><meta charset="utf-8">',
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">",
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>{_text(told.query)}: explained by ragloom</title><style>{_STYLE}</style></head><body><main>",
+        f"<title>{_text(told.query)}: explained by ragloom</title><style>{style}</style></head><body><main>",
         f"<h1>{_text(told.query)}</h1>",
         f"<p>space {_text(space.name)}, {len(space.snapshot()):,} chunks, {told.candidates:,} candidates, "
         f"minimum relevance {told.min_relevance:g}; words: {_text(', '.join(told.words)) or 'none'}</p>",

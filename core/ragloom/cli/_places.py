@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import socket
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from urllib.parse import quote
@@ -75,6 +74,8 @@ def place_url(path: Path, line: int, variables: Mapping[str, str] | None = None)
     where = quote(path.as_posix())
     if program in _SCHEMES:
         return f"{_SCHEMES[program]}://file{where}:{line}"
+    import socket
+
     return f"file://{quote(socket.gethostname())}{where}"
 
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ragloom.explain import HitExplanation
-    from ragloom.space import Space
     from ragloom.retrieval.query import Query
+    from ragloom.space import Space
     from ragloom.types import Json
 
 _COLUMNS = ["passage", "rank", "by meaning", "by words", "relevance", "cosine", "words", "verdict"]

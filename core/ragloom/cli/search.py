@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ragloom.cli import Command, Session, json_option, print_json, search_json
+from ragloom.cli._edge import OK
 from ragloom.cli._options import (
     SHOW_ALL,
     Spaces,
@@ -15,7 +16,6 @@ from ragloom.cli._options import (
     refresh_option,
     space_options,
 )
-from ragloom.cli._edge import OK
 from ragloom.cli._session import is_terminal
 
 if TYPE_CHECKING:

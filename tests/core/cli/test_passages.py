@@ -3,10 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from ragloom import Chunk, Hit, Lines, Location, Span
+from ragloom import Chunk, Hit, Lines, Location, QueryWords, Span
 from ragloom.cli import _output, print_table, print_text
 from ragloom.cli._output import size, span_of_time
-from ragloom import QueryWords
 from ragloom.cli._passages import Look, _styled, line_of, lines_of, shown_path
 from ragloom.snapshot.lexical import stemmed
 
