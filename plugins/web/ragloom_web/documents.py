@@ -62,6 +62,7 @@ def neighbours(space: Space, row: int) -> dict[str, Json]:
     if np.isnan(vector).any():
         raise ConfigError("this chunk has no vector yet: run 'ragloom index'")
     cosines = snapshot.cosines(vector)
+    snapshot.release()  # of all vectors
     cosines[row] = -2
     best = np.argsort(-np.nan_to_num(cosines, nan=-2), kind="stable")[:_NEIGHBOURS]
     return {

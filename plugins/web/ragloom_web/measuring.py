@@ -109,6 +109,7 @@ def titles(space: Space) -> list[tuple[str, str]]:
             found.setdefault(title, chunk.uri)
         if len(found) == _TITLES:
             break
+    snapshot.release()
     return list(found.items())
 
 

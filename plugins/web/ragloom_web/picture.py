@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from ragloom import Snapshot, Space
 
-_BLOCK = 4096  # vectors that are in memory at once
-_FITTED = 8192  # vectors from which the components are computed
+_BLOCK = 2048  # vectors that are in memory at once
+_FITTED = 4096  # vectors from which the components are computed
 _SAMPLE = 768  # vectors that each is compared with, to tell how lonely it is
 _NEAR = 3  # the cosine with the third nearest of the sample counts: one may be a copy
 _LONELY = 0.01  # share of the chunks that are shown as outliers
@@ -49,6 +49,7 @@ def picture_of(space: Space) -> Picture:
     The sign of each component is that of its largest loading, so that the same index has the same picture.
     """
     snapshot = space.snapshot()
+    snapshot.release()  # of searches
     sample = _sample(snapshot, _FITTED)
     mean = sample.mean(axis=0) if len(sample) else np.zeros(snapshot.meta.dimension, np.float32)
     centred = sample - mean
@@ -75,7 +76,11 @@ def marks_of(space: Space) -> npt.NDArray[np.uint8]:
     """
     snapshot = space.snapshot()
     marks = np.zeros(len(snapshot), np.uint8)
-    texts = np.array([_digest(snapshot, row) for row in range(len(snapshot))], "S16")
+    texts = np.zeros(len(snapshot), "S16")
+    for row in range(len(snapshot)):
+        texts[row] = _digest(snapshot, row)
+        if row % _BLOCK == 0:
+            snapshot.release()
     _, which, counts = np.unique(texts, return_inverse=True, return_counts=True)
     marks[counts[which] > 1] |= DUPLICATE
     sample = _sample(snapshot, _SAMPLE)
@@ -110,3 +115,4 @@ def _blocks(snapshot: Snapshot) -> Iterator[tuple[npt.NDArray[np.intp], npt.NDAr
     for start in range(0, len(snapshot), _BLOCK):
         rows = np.arange(start, min(start + _BLOCK, len(snapshot)), dtype=np.intp)
         yield rows, snapshot.vectors(rows)
+        snapshot.release()  # what was read of the files is not kept in memory

@@ -9,6 +9,7 @@ from ragloom import Condition, HitExplanation, Json, Query, QueryWords, Snapshot
 from ragloom.context import closest_json, hit_json, why_empty
 
 _SCORES = ("path", "start_line", "end_line", "score", "relevance", "cosine", "lexical", "headings")
+_BEST = 40  # candidates that are there in any case
 _ROWS = 8  # lines from which on a passage is shown from its best ones
 _SHOW_ALL = "move the gate to 0 to see it"
 
@@ -21,7 +22,11 @@ def search(space: Space, query: Query) -> dict[str, Json]:
     snapshot = space.snapshot()
     words = QueryWords.of(result.searched_for or query.text, snapshot.lexical)
     shown = {hit.chunk.id for gate in swept.gates for hit in gate.hits}
-    kept = [item for item in swept.candidates if item.hit.chunk.id in shown]
+    kept = [
+        item
+        for item in swept.candidates
+        if item.rank <= _BEST or item.hit.chunk.id in shown  # and a few that no gate shows
+    ]
     places = {item.hit.chunk.id: at for at, item in enumerate(kept)}
     return {
         "query": query.text,
@@ -35,6 +40,7 @@ def search(space: Space, query: Query) -> dict[str, Json]:
         "pending": result.pending,
         "total": swept.total,
         "chunks": len(snapshot),
+        "relevances": [float(item.hit.relevance) for item in swept.candidates],
         "candidates": [
             {
                 **explained(item),

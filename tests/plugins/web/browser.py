@@ -112,3 +112,10 @@ def complaints(driver: Browser) -> list[str]:
         for one in driver.get_log("browser")
         if one["level"] == "SEVERE" and "favicon" not in one["message"]
     ]
+
+
+def memory_of(process: int) -> float:
+    """The most memory that a process has had, in MB (of a million bytes)."""
+    status = Path(f"/proc/{process}/status").read_text("ascii", "replace")
+    peak = next(line for line in status.splitlines() if line.startswith("VmHWM"))
+    return int(peak.split()[1]) * 1024 / 1e6

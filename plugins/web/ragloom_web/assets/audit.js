@@ -21,17 +21,28 @@ async function show() {
     el("div", { class: "columns even" },
       el("section", { class: "card", "aria-label": "Found nothing" }, el("h2", {}, "Found nothing"), el("p", { class: "soft" }, "What people look for and the documents do not say: the best list for whoever writes them."),
         told.nothing.length ? el("ol", { class: "nothing" }, told.nothing.map((one) => el("li", {}, page.link({ view: "search", q: one.query }, one.query), el("span", { class: "count" }, `×${one.count}`), el("p", { class: "soft" }, one.reason || "")))) : el("p", {}, "Every query that is known has an answer.")),
-      el("section", { class: "card", "aria-label": "The log" }, el("h2", {}, "The log"), el("ol", { class: "log" }, told.entries.map(entry)))));
+      el("section", { class: "card", "aria-label": "The log" }, el("h2", {}, "The log"), el("ol", { class: "log" }, merged(told.entries).map(entry)))));
 }
 
 const tile = (name, value) => el("div", {}, el("dt", {}, name), el("dd", {}, value));
+
+/** The same query several times in a row, as one entry. */
+function merged(entries) {
+  const found = [];
+  for (const one of entries) {
+    const last = found.at(-1);
+    if (last && one.query && last.query === one.query && last.operation === one.operation && last.hits?.length === one.hits?.length) last.times += 1;
+    else found.push({ ...one, times: 1 });
+  }
+  return found;
+}
 
 function entry(one) {
   const hits = one.hits;
   const paths = hits ? [...new Set(hits.map((hit) => hit.path))] : [];
   return el("li", { class: hits && !hits.length ? "missed" : "" },
     el("time", { datetime: one.time }, one.time.slice(5, 16).replace("T", " ")), el("span", { class: "operation" }, one.operation),
-    hits && one.query ? page.link({ view: "search", q: one.query }, one.query) : el("span", {}, one.query_sha256 ? `query ${one.query_sha256.slice(0, 12)}` : one.space),
+    hits && one.query ? page.link({ view: "search", q: one.query }, one.query) : el("span", {}, one.query_sha256 ? `query ${one.query_sha256.slice(0, 12)}` : one.space), one.times > 1 && el("span", { class: "count" }, `×${one.times}`),
     el("p", { class: "soft" }, hits
       ? hits.length ? [`${hits.length} ${hits.length === 1 ? "hit" : "hits"}${one.tokens ? `, ${number(one.tokens)} tokens` : ""}: `, paths.slice(0, 3).join(", "), paths.length > 3 && ` and ${paths.length - 3} more`] : one.reason || "nothing"
       : Object.entries(one.report || {}).filter(([, value]) => value).map(([name, value]) => `${number(value)} ${name}`).join(", ")));

@@ -92,7 +92,10 @@ async function select(at, { scroll }) {
   for (const block of source.querySelectorAll(".chunk")) block.toggleAttribute("data-selected", Number(block.dataset.chunk) === at);
   const chunk = read?.chunks[at];
   if (!chunk) return replace(side);
-  if (scroll) source.querySelector(`[data-chunk="${at}"]`)?.scrollIntoView({ block: "center" });
+  if (scroll) {
+    const block = source.querySelector(`[data-chunk="${at}"]`);
+    for (const again of [0, 60, 200]) setTimeout(() => block?.scrollIntoView({ block: "start" }), again); // heights above are known by then
+  }
   const near = el("ol", { class: "near" }, el("li", { class: "soft" }, chunk.row === null ? "not indexed as it stands now" : "comparing …"));
   replace(side, el("section", { class: "card" },
     el("h2", {}, `Chunk ${at + 1} of ${read.chunks.length}`),

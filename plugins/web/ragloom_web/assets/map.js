@@ -169,7 +169,8 @@ function paint() {
   const image = pen.createImageData(width, height), pixels = image.data;
   const palette = colours().map(rgb);
   const many = data.rows > 5000;
-  const radius = Math.max(many ? 1.1 : 2.4, Math.min(7, (many ? 1.1 : 2.4) * Math.sqrt(zoom.scale))) * ratio;
+  const least = Math.max(1.1, Math.min(4.5, 70 / Math.sqrt(data.rows)));
+  const radius = Math.max(least, Math.min(8, least * Math.sqrt(zoom.scale))) * ratio;
   const { size, middle, mask } = stamp(radius);
   const full = many ? 0.62 : 0.8;
   const { positions, colour, marks } = data;

@@ -85,7 +85,8 @@ function paint() {
   shownGate.textContent = limit.toFixed(2);
   drawStrip(hits);
   const below = result.candidates.filter((one) => one.relevance < limit);
-  const facts = [`${number(hits.length)} ${hits.length === 1 ? "hit" : "hits"}`, `${number(below.length)} below the gate`, `${number(result.total)} of ${number(result.chunks)} chunks compared`, result.mode];
+  const under = result.relevances.filter((one) => one < limit).length;
+  const facts = [`${number(hits.length)} ${hits.length === 1 ? "hit" : "hits"}`, `${number(under)} of ${number(result.relevances.length)} candidates below the gate`, `${number(result.total)} of ${number(result.chunks)} chunks compared`, result.mode];
   replace(summary, facts.map((fact) => el("span", {}, fact)),
     result.searched_for && el("span", { class: "noted" }, `searched for: ${result.searched_for}`),
     result.pending > 0 && el("span", { class: "noted" }, `${number(result.pending)} chunks are not embedded yet`));
@@ -97,7 +98,7 @@ function paint() {
       best && el("button", { class: "button", type: "button", onclick: () => { slider.value = Math.floor(best.relevance * 100) / 100; move(Number(slider.value)); } }, "Lower the gate to it")));
   }
   const more = below.length
-    ? el("details", { class: "below" }, el("summary", {}, `${number(below.length)} candidates below the gate`), below.slice(0, 40).map((one) => card(one, null)))
+    ? el("details", { class: "below" }, el("summary", {}, below.length === 1 ? "A candidate below the gate" : `The best ${number(Math.min(below.length, 40))} candidates below the gate`), below.slice(0, 40).map((one) => card(one, null)))
     : null;
   replace(list, cards, more);
 }
@@ -109,7 +110,7 @@ function card(one, hit) {
   fillPassage(body, one, start, Math.min(start + ROWS, one.lines.length));
   return el("article", { class: hit ? "hit" : "hit out", tabindex: 0, "data-path": one.path, "data-line": one.start_line + start, "data-rank": one.rank, "aria-label": `${place}, relevance ${two(one.relevance)}` },
     el("header", {},
-      el("span", { class: `relevance ${one.relevance >= 0.7 ? "high" : one.relevance >= 0.4 ? "middle" : "low"}` }, two(one.relevance)),
+      el("span", { class: `score ${one.relevance >= 0.7 ? "high" : one.relevance >= 0.4 ? "middle" : "low"}` }, two(one.relevance)),
       el("h2", { class: "place" }, page.link({ view: "document", path: one.path, line: one.start_line }, pathNodes(one.path), el("span", { class: "soft" }, `:${lines(one.start_line, one.end_line)}`))),
       page.editButton(one.path, one.start_line + start)),
     el("div", { class: "bar", role: "img", "aria-label": `relevance ${two(one.relevance)}, gate ${limit.toFixed(2)}`, vars: { share: one.relevance, gate: limit } }, el("i"), el("u")),
@@ -130,19 +131,18 @@ function fillPassage(body, one, start, end) {
     el("span", { class: "no", "aria-hidden": "true" }, one.start_line + start + at),
     el("span", { class: "text" }, parts.map((part, odd) => (odd % 2 ? el("mark", {}, part) : part)))));
   const left = one.lines.length - (end - start);
-  replace(body, rows, left > 0 && el("button", { class: "plain more", type: "button", onclick: () => fillPassage(body, one, 0, one.lines.length) }, `${left} more lines`));
+  replace(body, rows, left > 0 && el("button", { class: "plain more", type: "button", onclick: () => fillPassage(body, one, 0, one.lines.length) }, left === 1 ? "1 more line" : `${left} more lines`));
 }
 
 /** Every candidate where its relevance is, and the gate among them. */
 function drawStrip(hits) {
-  const shown = new Set(hits.map((hit) => hit.candidate));
-  const found = page.result.candidates;
-  strip.setAttribute("aria-label", `${found.length} candidates by relevance; ${hits.length} shown`);
+  const found = page.result.relevances;
+  strip.setAttribute("aria-label", `${found.length} candidates by relevance; ${found.filter((one) => one >= limit).length} pass the gate, ${hits.length} are shown`);
   const stacks = {};
-  const dots = found.map((one, at) => {
-    const column = Math.round(one.relevance * 60);
+  const dots = found.map((relevance) => {
+    const column = Math.round(relevance * 60);
     const height = (stacks[column] = (stacks[column] || 0) + 1);
-    return svg("rect", { class: one.relevance < limit ? "out" : shown.has(at) ? "in" : "also", x: 2 + one.relevance * 292, y: 40 - Math.min(height, 12) * 3, width: 4, height: 2.2, rx: 1 });
+    return svg("rect", { class: relevance < limit ? "out" : "in", x: 2 + relevance * 292, y: 41 - Math.min(height, 13) * 3, width: 4, height: 2.2, rx: 1 });
   });
   const x = 4 + limit * 292;
   replace(strip, dots, svg("line", { class: "limit", x1: x, x2: x, y1: 0, y2: 42 }), svg("line", { class: "axis", x1: 2, x2: 298, y1: 42, y2: 42 }));
