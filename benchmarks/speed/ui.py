@@ -92,7 +92,9 @@ def measure(project: Path, question: str, chunks: int) -> Mapping[str, float]:
 
 def main() -> None:
     """Measure, and print or write what was found."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--docs", type=Path, default=EXAMPLES)
     parser.add_argument("--chunks", type=int, default=CHUNKS)
     parser.add_argument("--json", type=Path, help="write the figures here, too")

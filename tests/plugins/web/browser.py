@@ -8,10 +8,25 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any, TypeAlias
+from urllib.parse import urlsplit
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+
+ESCAPE = "\x1b[31mred\x1b[0m \x1b]0;owned\x07 \x9b2J"
+HOSTILE_NAME = "a<img src=x onerror=window.pwned=1>\x1b[31m.md"
+HOSTILE = f"""---
+title: "<script>window.pwned=2</script>"
+status: "<b onmouseover=window.pwned=3>draft</b>"
+---
+# Hostile <script>window.pwned=4</script> heading {ESCAPE}
+
+Zeppelins are moored with <img src=x onerror="window.pwned=5"> ropes {ESCAPE} and a \u202egnirts desrever\u202c.
+
+</pre></div></main><script>window.pwned=6</script><style>body{{display:none}}</style>
+"""
 
 Browser: TypeAlias = Any  # selenium ships types of its own, which tests do without
 
@@ -36,7 +51,11 @@ def chromium(*arguments: str) -> Iterator[Browser]:
     options.binary_location = CHROMIUM
     for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", *arguments):
         options.add_argument(argument)
-    for argument in ("--disable-background-networking", "--disable-component-update", "--no-first-run"):
+    for argument in (
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--no-first-run",
+    ):
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
     driver = Chrome(options=options, service=Service(DRIVER))
@@ -119,3 +138,33 @@ def memory_of(process: int) -> float:
     status = Path(f"/proc/{process}/status").read_text("ascii", "replace")
     peak = next(line for line in status.splitlines() if line.startswith("VmHWM"))
     return int(peak.split()[1]) * 1024 / 1e6
+
+
+class Client:
+    """A browser without a browser: it keeps the cookie that it is given."""
+
+    def __init__(self, url: str) -> None:
+        self.netloc = urlsplit(url).netloc
+        self.first = url.removeprefix(f"http://{self.netloc}")
+        self.cookie = ""
+
+    def ask(self, path, method="GET", **headers):
+        """The status, the headers and the body of an answer."""
+        connection = HTTPConnection(self.netloc, timeout=60)
+        given = {"Cookie": self.cookie} if self.cookie else {}
+        connection.request(method, path, headers={**given, **headers})
+        answer = connection.getresponse()
+        body = answer.read()
+        connection.close()
+        return answer.status, dict(answer.getheaders()), body
+
+    def enter(self):
+        """Use the token."""
+        status, headers, _ = self.ask(self.first)
+        assert status == 303
+        self.cookie = headers["set-cookie"].partition(";")[0]
+        return headers
+
+    def json(self, path, method="GET"):
+        status, _, body = self.ask(path, method)
+        return status, json.loads(body)
