@@ -107,7 +107,7 @@ class Sweep:
 
 
 def sweep(query: Query, space: Answers) -> Sweep:
-    """Judge the candidates of a query by every gate that makes a difference; see :meth:`ragloom.Space.sweep`."""
+    """Judge the candidates of a query by every gate; see :meth:`ragloom.Space.sweep`."""
     top_k, _, _ = query.choices(space.settings)
     judgement = judged(replace(query, min_relevance=0.0), space, whole=True)
     last, ranking = judgement.examined, judgement.ranking

@@ -304,7 +304,7 @@ class Space(Components, Searchable, Indexed[IndexReport]):
         return judged(Query(text, min_relevance=0.0, mode=mode, where=where), self).ranking
 
     def follow(self, hit: Hit) -> Hit | None:
-        """A hit as its file stands now, or with ``check_files: false`` was; None where that no longer says it."""
+        """A hit as its file stands now, or with ``check_files: false`` was; None where it is gone."""
         uri = hit.chunk.uri
         # Of the generation that answered: opening it for every hit would read CURRENT each time.
         files = (self._snapshot or self.snapshot()).files

@@ -67,6 +67,7 @@ COMMANDS = {
     "trust": "Trust what a project's settings ask for.",
     "audit": "Show the audit log of searches and index runs.",
     "savings": "Compare the tokens given with those of whole files.",
+    "doctor": "Check the installation and the indexes, and say what to do.",
     "repair": "Rebuild the store from the snapshot, or the snapshot from the store.",
     "drop": "Delete indexes; the files stay.",
     "completion": "Print the completion script for a shell.",

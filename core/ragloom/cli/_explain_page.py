@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from ragloom.explain import Explanation, HitExplanation
     from ragloom.space import Space
 
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+
 
 def explain_page(told: Explanation, space: Space, expect: str | None = None) -> str:
     """The explanation of a search as a page of its own: every text of it is text, never markup."""
@@ -24,12 +26,13 @@ def explain_page(told: Explanation, space: Space, expect: str | None = None) -> 
     parts = [
         "<!doctype html>",
         '<html lang="en"><head><meta charset="utf-8">',
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">",
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>{_text(told.query)}: explained by ragloom</title><style>{style}</style></head><body><main>",
+        f"<title>{_text(told.query)}: explained by ragloom</title>",
+        f"<style>{style}</style></head><body><main>",
         f"<h1>{_text(told.query)}</h1>",
-        f"<p>space {_text(space.name)}, {len(space.snapshot()):,} chunks, {told.candidates:,} candidates, "
-        f"minimum relevance {told.min_relevance:g}; words: {_text(', '.join(told.words)) or 'none'}</p>",
+        f"<p>space {_text(space.name)}, {len(space.snapshot()):,} chunks, {told.candidates:,} candidates</p>",
+        f"<p>minimum relevance {told.min_relevance:g}; words: {_text(', '.join(told.words)) or 'none'}</p>",
         f"<p>relevance: {_text(told.calibration)}; ragloom {_text(__version__)}</p>",
     ]
     if told.reason:

@@ -59,8 +59,8 @@ class QueryWords:
     def best_start(self, rows: Sequence[str], most: int) -> int:
         """Where to begin, so that ``most`` rows hold the most different words of the query, by weight.
 
-        Of equal windows it is the one that begins with such a word and soon has the others. 0 where all rows
-        fit, or where only the first would be omitted; as many rows as possible are filled.
+        Of equal windows it is the one that begins with such a word and soon has the others. 0 where all
+        rows fit, or where only the first would be omitted; as many rows as possible are filled.
         """
         if len(rows) <= most:
             return 0

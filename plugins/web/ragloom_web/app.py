@@ -118,7 +118,9 @@ class _Page:
     def places(self, request: Request) -> Json:
         """Where chunks of the map stand."""
         snapshot = self._space(request).snapshot()
-        rows = [row for text in request.query_params.getlist("row")[:_PLACES] for row in _rows(text)]
+        rows = [
+            row for text in request.query_params.getlist("row")[:_PLACES] for row in _rows(text)
+        ]
         if any(row >= len(snapshot) for row in rows):
             raise ConfigError("unknown chunk: the index has been rebuilt since; reload the page")
         return {"places": [documents.place(snapshot, row) for row in rows]}
@@ -167,7 +169,7 @@ class _Page:
         return collected.audit(self._workspace)
 
     def open(self, request: Request) -> Json:
-        """Open a line of an indexed file in the user's editor, or give the command where it needs a terminal."""
+        """Open a line of an indexed file in the user's editor; one that needs a terminal is only named."""
         space, path = self._space(request), _argument(request, "path")
         documents.indexed(space, path)
         try:

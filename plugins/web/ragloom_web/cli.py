@@ -45,9 +45,9 @@ def ui(
 ) -> None:
     """Open a page for the indexes, with QUERY if one is given, until Ctrl-C.
 
-    Its address is the first line on stdout. It has a token that is good for one browser; the server listens on
-    127.0.0.1 only, and the page loads nothing from elsewhere. Searches are those of 'ragloom search', and are
-    in the audit log; nothing is indexed.
+    Its address is the first line on stdout. It has a token that is good for one browser; the server
+    listens on 127.0.0.1 only, and the page loads nothing from elsewhere. Searches are those of
+    'ragloom search', and are in the audit log; nothing is indexed.
     """
     for module in ("starlette", "uvicorn"):
         if find_spec(module) is None:

@@ -65,7 +65,7 @@ def lessons(project):
         )
         for one in captured
     ]
-    command = [sys.executable, "-m", "ragloom", "-C", str(project), "knowledge", "capture", "-"]
+    command = [sys.executable, "-m", "ragloom", "-C", str(project), "knowledge", "capture", "--json"]
     subprocess.run(command, input="\n".join(lines), text=True, check=True, capture_output=True)
     template = project / "data" / "templates" / "proof.md"
     template.parent.mkdir(parents=True)
