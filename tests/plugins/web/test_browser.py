@@ -13,7 +13,6 @@ from urllib.parse import quote, urlsplit
 
 import pytest
 from browser import (
-    HOSTILE,
     HOSTILE_NAME,
     complaints,
     page_of,
@@ -65,7 +64,16 @@ def lessons(project):
         )
         for one in captured
     ]
-    command = [sys.executable, "-m", "ragloom", "-C", str(project), "knowledge", "capture", "--json"]
+    command = [
+        sys.executable,
+        "-m",
+        "ragloom",
+        "-C",
+        str(project),
+        "knowledge",
+        "capture",
+        "--json",
+    ]
     subprocess.run(command, input="\n".join(lines), text=True, check=True, capture_output=True)
     template = project / "data" / "templates" / "proof.md"
     template.parent.mkdir(parents=True)
@@ -174,20 +182,16 @@ def test_words_are_marked_and_facets_narrow(base, driver):
 
 
 @pytest.mark.parametrize("path", ["notes/outside.md", "docs/empty.md", "docs/adr/0001.md"])
-def test_why_not_names_the_reason_that_explain_gives(base, driver, project, path):
-    command = [sys.executable, "-m", "ragloom", "explain", QUERY, "-s", "docs", "--expect", path]
-    done = subprocess.run([*command, "--json"], cwd=project, capture_output=True, check=True)
-    told = json.loads(done.stdout)
+def test_why_not_names_the_reason_that_explain_gives(base, driver, space, path):
+    told = space.explain(QUERY, expect=path)
     visit(driver, base + VIEWS["search"])
     field = driver.find_element("id", "why-file")
     field.send_keys(path)
     field.submit()
     settle(driver)
     said = driver.find_element("css selector", ".told").text
-    for reason in (
-        [told["reason"]] if not told["expected"] else [one["verdict"] for one in told["expected"]]
-    ):
-        assert reason in said
+    reasons = [one.verdict for one in told.expected] or [told.reason]
+    assert [] == [reason for reason in reasons if not reason or reason not in said]
 
 
 def test_a_document_shows_its_chunks_and_what_is_near(base, driver):
@@ -221,7 +225,7 @@ def test_a_point_of_the_map_is_a_chunk_and_hits_light_up(base, driver, space):
     )
     chip.click()
     settle(driver)
-    assert "true" == chip.get_attribute("aria-pressed") or texts(driver, ".chip[aria-pressed=true]")
+    assert ["duplicates"] == [one.split()[0] for one in texts(driver, ".chip[aria-pressed=true]")]
     assert any("docs/copy.md" in one for one in texts(driver, ".near li"))
 
 
@@ -299,7 +303,6 @@ def test_a_hostile_document_is_text_everywhere(base, driver):
         "\u241b[31mred",
     ):
         assert expected in seen
-    assert HOSTILE.count("pwned") == 6
     assert [] == complaints(driver)
 
 
