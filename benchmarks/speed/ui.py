@@ -41,7 +41,8 @@ const canvas = document.querySelector("canvas");
 canvas.focus();
 const times = [];
 for (let at = 0; at < 20; at += 1) {
-  canvas.dispatchEvent(new KeyboardEvent("keydown", { key: at % 2 ? "ArrowLeft" : "ArrowRight", bubbles: true }));
+  const key = at % 2 ? "ArrowLeft" : "ArrowRight";
+  canvas.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
   await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
   times.push(Number(canvas.dataset.milliseconds));
 }

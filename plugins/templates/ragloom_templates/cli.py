@@ -42,7 +42,6 @@ dirs_option = click.option(
 
 def _of_all(field: str) -> Callable[[Session], Iterable[str]]:
     """The values that templates have of a field."""
-
     return lambda session: sorted(
         {str(getattr(one, field)) for one in open_library(session).read_files()}
     )

@@ -23,7 +23,8 @@ status: "<b onmouseover=window.pwned=3>draft</b>"
 ---
 # Hostile <script>window.pwned=4</script> heading {ESCAPE}
 
-Zeppelins are moored with <img src=x onerror="window.pwned=5"> ropes {ESCAPE} and a \u202egnirts desrever\u202c.
+Zeppelins are moored with <img src=x onerror="window.pwned=5"> ropes {ESCAPE}
+and a \u202egnirts desrever\u202c.
 
 </pre></div></main><script>window.pwned=6</script><style>body{{display:none}}</style>
 """

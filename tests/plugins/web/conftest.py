@@ -17,9 +17,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 from browser import CHROMIUM, DRIVER, HOSTILE, HOSTILE_NAME, Client, chromium, page_of
 
 FILES = {
-    "ragloom.yaml": "store: sqlite\nspaces:\n  docs: {sources: [docs]}\n  hostile: {sources: [hostile]}\n",
-    "docs/adr/0001.md": "---\nstatus: accepted\nyear: 2024\n---\n# Retries\n\nRetry a call three times with backoff.\n",
-    "docs/adr/0002.md": "---\nstatus: draft\nyear: 2025\n---\n# Retries in queues\n\nQueues retry a call for an hour.\n",
+    "ragloom.yaml": "store: sqlite\nspaces: {docs: {sources: [docs]}, hostile: {sources: [hostile]}}\n",
+    "docs/adr/0001.md": "---\nstatus: accepted\n---\n# Retries\n\nRetry a call three times with backoff.\n",
+    "docs/adr/0002.md": "---\nstatus: draft\n---\n# Retries in queues\n\nQueues retry a call for an hour.\n",
     "docs/copy.md": "# Retries\n\nRetry a call three times with backoff.\n",
     "docs/empty.md": "",
     "notes/outside.md": "# Outside\n\nOutside of every space.\n",

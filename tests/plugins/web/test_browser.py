@@ -1,9 +1,10 @@
-"""The page in a real browser: every view, the gate, what is refused, what is shown as text, who can use it."""
+"""The page in a real browser: every view, the gate, what is shown as text, and who can use it."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -38,6 +39,7 @@ VIEWS = {
     "audit": "/?view=audit",
 }
 SIZES = (360, 1024, 1600)
+MADE = "main img, main script, main style, main b[onmouseover]"  # where a text has become HTML
 AXE = Path(__file__).parents[2] / "data" / "axe" / "axe.min.js"
 
 
@@ -109,7 +111,7 @@ def moved(driver, selector, value):
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_every_view_at_every_width_scrolls_down_only_and_complains_of_nothing(base, driver, theme):
-    folder = os.environ.get("RAGLOOM_SCREENSHOTS")
+    folder = os.environ.get("RAGLOOM_VIEWS")  # to look at
     theme_of(driver, theme)
     for width in SIZES:
         size_of(driver, width, 800 if width < 500 else 1000)
@@ -327,3 +329,29 @@ def test_every_view_over_fifty_thousand_chunks(driver, tmp_path_factory, monkeyp
         assert "50000" == driver.find_element("id", "map").get_attribute("data-points")
         assert any("outliers 5" in one for one in texts(driver, ".chip"))
         assert [] == complaints(driver)
+
+
+def test_the_manual_shows_the_page_as_it_is(base, driver, root, tmp_path):
+    """With RAGLOOM_SCREENSHOTS=docs/images it makes the pictures of the manual."""
+    folder = Path(os.environ.get("RAGLOOM_SCREENSHOTS") or tmp_path)
+    theme_of(driver, "light")
+    size_of(driver, 1280, 800)
+    made = set()
+    for name in ("search", "document", "map", "relevance"):
+        visit(driver, base + VIEWS[name])
+        if name == "relevance":  # measured above
+            deadline = time.monotonic() + 120
+            while not re.search(
+                r"^\d+ queries$", driver.find_element("tag name", "main").text, re.MULTILINE
+            ):
+                for button in driver.find_elements("css selector", ".measuring button"):
+                    button.click()
+                assert time.monotonic() < deadline
+                time.sleep(0.5)
+        time.sleep(0.4)
+        driver.save_screenshot(str(folder / f"ui-{name}.png"))
+        assert (folder / f"ui-{name}.png").stat().st_size > 20_000
+        made.add(f"ui-{name}.png")
+    page = (root / "docs" / "ui.md").read_text("utf-8")
+    assert made == set(re.findall(r"images/(ui-\w+\.png)", page))
+    assert made == {path.name for path in (root / "docs" / "images").iterdir()}
