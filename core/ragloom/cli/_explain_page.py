@@ -31,8 +31,8 @@ def explain_page(told: Explanation, space: Space, expect: str | None = None) -> 
         f"<title>{_text(told.query)}: explained by ragloom</title>",
         f"<style>{style}</style></head><body><main>",
         f"<h1>{_text(told.query)}</h1>",
-        f"<p>space {_text(space.name)}, {len(space.snapshot()):,} chunks, "
-        f"{told.candidates:,} candidates</p>",
+        f"<p>space {_text(space.name)}, {len(space.snapshot()):,} chunks</p>",
+        f"<p>{told.candidates:,} candidates</p>",
         f"<p>minimum relevance {told.min_relevance:g}; words: {_text(', '.join(told.words)) or 'none'}</p>",
         f"<p>relevance: {_text(told.calibration)}; ragloom {_text(__version__)}</p>",
     ]

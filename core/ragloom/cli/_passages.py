@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ragloom.cli._places import clipped, hyperlink, wrapped
+from ragloom.cli._places import clipped, end_of, hyperlink, wrapped
 from ragloom.cli._session import on_one_line, printable
 from ragloom.config.spelling import counted
 from ragloom.context.citations import also
@@ -108,7 +108,8 @@ def lines_of(hit: Hit, path: str, words: QueryWords, look: Look) -> Iterator[str
         place = hyperlink(place, look.link(chunk.uri, best_line(chunk, words)))
     yield f"{click.style(f'{hit.relevance:.2f}', fg=color)}  {place}"
     if chunk.headings:
-        yield click.style(f"      {on_one_line(' > '.join(chunk.headings))}", fg="cyan")
+        titles = end_of(on_one_line(" > ".join(chunk.headings)), look.width - 6)
+        yield click.style(f"      {titles}", fg="cyan")
     if look.scores:
         named = {"score": hit.score, "cosine": hit.cosine, "words": hit.lexical}
         given = (f"{name} {value:.3f}" for name, value in named.items() if value is not None)

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import click
 
-__all__ = ["clipped", "editor_command", "hyperlink", "place_url", "wrapped"]
+__all__ = ["clipped", "editor_command", "end_of", "hyperlink", "place_url", "wrapped"]
 
 _WORD = re.compile(r"\s*\S+")
 
@@ -37,6 +37,17 @@ def clipped(text: str, columns: int, end: str = "…") -> str:
     if cell_len(text) <= columns:
         return text
     return set_cell_size(text, columns - cell_len(end)).rstrip() + end
+
+
+def end_of(text: str, columns: int) -> str:
+    """The end of ``text``, where a path has its name and titles the nearest, in at most so many columns."""
+    from rich.cells import cell_len
+
+    if cell_len(text) <= columns:
+        return text
+    while text and cell_len(text) > columns - 1:
+        text = text[1:]
+    return f"…{text}"
 
 
 def wrapped(line: str, width: int, narrower: int) -> list[str]:

@@ -111,7 +111,7 @@ def _print(items: Sequence[HitExplanation], least: float, space: Space) -> None:
     from shutil import get_terminal_size
 
     from ragloom.cli._passages import shown_path
-    from ragloom.cli._places import clipped
+    from ragloom.cli._places import clipped, end_of
 
     width = max(get_terminal_size().columns, 40)
     for item in items:
@@ -123,24 +123,13 @@ def _print(items: Sequence[HitExplanation], least: float, space: Space) -> None:
         said = clipped(on_one_line(verdict), max(width // 2, width - len(place) - 7))
         shown = verdict == "shown"
         head = click.style(f"{rank:>4}", dim=True)
-        where = click.style(_ending(place, width - 7 - len(said)), bold=shown)
+        where = click.style(end_of(place, width - 7 - len(said)), bold=shown)
         click.echo(f"{head}  {where}  {click.style(said, fg='green' if shown else 'yellow')}")
         told = (
             f"relevance {relevance}, cosine {cosine}, by meaning {meaning}, by words {by_words}, "
             f"words {shared}"
         )
         click.echo(click.style(f"      {clipped(told, width - 7)}", dim=not shown))
-
-
-def _ending(place: str, columns: int) -> str:
-    """The end of a place, which has its name and its line, where there is no room for all of it."""
-    from rich.cells import cell_len
-
-    if cell_len(place) <= columns:
-        return place
-    while place and cell_len(place) > columns - 1:
-        place = place[1:]
-    return f"…{place}"
 
 
 def _row(item: HitExplanation, least: float) -> list[str]:

@@ -108,7 +108,7 @@ async function select(at, { scroll }) {
   try {
     const told = await ask("neighbours", { space: page.space.name, row: chunk.row });
     if (selected !== at) return;
-    replace(near, told.neighbours.map((one) => el("li", {}, page.link({ view: "document", path: one.path, line: one.start_line }, `${one.path}:${one.start_line}`), el("span", { class: "spark", "aria-hidden": "true", vars: { share: Math.max(0, one.cosine) } }), el("span", { class: "soft" }, one.cosine.toFixed(2)), el("p", { class: "soft" }, one.begins))));
+    replace(near, told.neighbours.map((one) => el("li", {}, page.link({ view: "document", path: one.path, line: one.start_line }, pathNodes(one.path), `:${one.start_line}`), el("span", { class: "spark", "aria-hidden": "true", vars: { share: Math.max(0, one.cosine) } }), el("span", { class: "soft" }, one.cosine.toFixed(2)), el("p", { class: "soft" }, one.begins))));
   } catch (error) {
     replace(near, el("li", { class: "soft" }, error.message));
   }

@@ -1,6 +1,6 @@
 // The view Map: every chunk as a point, drawn into the pixels of a canvas.
 
-import { el, number, percent, replace } from "./dom.js";
+import { el, number, pathNodes, percent, replace } from "./dom.js";
 import { ask, binary } from "./server.js";
 
 const COLOURS = {
@@ -136,7 +136,7 @@ async function places(name, bit) {
 
 function listed(title, found, nothing) {
   replace(panel, el("section", { class: "card" }, el("h2", {}, title), found
-    ? el("ol", { class: "near" }, found.map((one) => el("li", {}, page.link({ view: "document", path: one.path, line: one.start_line }, `${one.path}:${one.start_line}`), el("p", { class: "soft" }, one.begins || one.headings.join(" › ")))))
+    ? el("ol", { class: "near" }, found.map((one) => el("li", {}, page.link({ view: "document", path: one.path, line: one.start_line }, pathNodes(one.path), `:${one.start_line}`), el("p", { class: "soft" }, one.begins || one.headings.join(" › ")))))
     : el("p", { class: "soft" }, nothing)));
 }
 
