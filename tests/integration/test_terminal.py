@@ -19,6 +19,7 @@ pytestmark = [
 ]
 LOG = 'ragloom search "How do I log errors?" examples/docs'
 BAKE = 'ragloom search "How do I bake bread?" examples/docs'
+DROPPED = ("COLUMNS", "LINES", "NO_COLOR", "TMUX", "VISUAL", "EDITOR", "TERM_PROGRAM")
 EXPLAIN = 'ragloom explain "How do I log errors?" examples/docs -k 3'
 
 
@@ -31,17 +32,17 @@ def project(root, tmp_path_factory):
     return folder
 
 
-def shown(project, command, columns, *, raw=False):
+def shown(project, command, columns):
     """What a terminal of that width shows of a command: its lines, as they are wrapped."""
     socket = str(project / f"tmux-{columns}")
     words = [sys.executable, "-m", *shlex.split(command)]
     script = f"{shlex.join(words)}; echo END-$?; sleep 60"
-    kept = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "TMUX")}
+    kept = {key: value for key, value in os.environ.items() if key not in DROPPED}
     kept |= {"TERM": "xterm-256color", "LC_ALL": "C.UTF-8"}
     size = ["-x", str(columns), "-y", "100"]
     start = [TMUX, "-S", socket, "-f", "/dev/null", "new-session", "-d", *size]
     subprocess.run([*start, script], cwd=project, env=kept, check=True)
-    capture = [TMUX, "-S", socket, "capture-pane", "-p", *(["-e"] if raw else [])]
+    capture = [TMUX, "-S", socket, "capture-pane", "-p"]
     try:
         deadline = time.monotonic() + 60
         while "END-" not in (text := subprocess.check_output(capture, text=True)):
@@ -100,8 +101,31 @@ def test_explain_has_two_lines_a_hit(project, columns):
     assert max(map(len, lines[: 2 * len(hits)])) <= columns
 
 
-def test_places_are_links(project):
-    lines = shown(project, LOG, 100, raw=True)
-    link = re.search(r"\x1b\]8;[^;]*;(file://[^\x1b]*)\x1b", "\n".join(lines))
-    assert link is not None, lines[:3]
-    assert link[1].endswith("/examples/docs/observability/pillars/logging.md")
+def test_places_are_links_and_not_without_colours(project):
+    """tmux before 3.4 knows no links: what is written to a terminal is read as it is."""
+    import pty
+
+    command = [sys.executable, "-m", *shlex.split(LOG)]
+    kept = {key: value for key, value in os.environ.items() if key not in DROPPED}
+    kept |= {"TERM": "xterm-256color", "COLUMNS": "100"}
+    found = []
+    for more in ([], ["--no-color"]):
+        ours, theirs = pty.openpty()
+        with subprocess.Popen([*command, *more], cwd=project, env=kept, stdout=theirs) as process:
+            os.close(theirs)
+            written = b""
+            while True:
+                try:
+                    read = os.read(ours, 65536)
+                except OSError:  # the other end is closed
+                    break
+                if not read:
+                    break
+                written += read
+            process.wait(60)
+        os.close(ours)
+        found.append(re.findall(rb"\x1b\]8;;(file://[^\x1b]+)\x1b", written))
+    linked, plain = found
+    assert linked[0].endswith(b"/examples/docs/observability/pillars/logging.md")
+    assert len(linked) == 5
+    assert [] == plain

@@ -63,7 +63,7 @@ def line_of(
         path: As it is written.
         words: Of the query.
         shown: Writes the path of another file.
-        columns: Of the line at the most; None for all of the passage.
+        columns: Maximum width of the line; None for all of the passage.
     """
     chunk = hit.chunk
     lines = _LINE_END.split(chunk.text.rstrip())

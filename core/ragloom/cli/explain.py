@@ -120,10 +120,10 @@ def _print(items: Sequence[HitExplanation], least: float, space: Space) -> None:
             f"{shown_path(item.hit.chunk.uri, space.root)}:{item.hit.chunk.lines.start}"
         )
         _, rank, meaning, by_words, relevance, cosine, shared, verdict = row
-        said = clipped(on_one_line(verdict), max(width // 2, width - len(place) - 7))
+        said = clipped(on_one_line(verdict), max(width // 2, width - len(place) - 8))
         shown = verdict == "shown"
         head = click.style(f"{rank:>4}", dim=True)
-        where = click.style(end_of(place, width - 7 - len(said)), bold=shown)
+        where = click.style(end_of(place, width - 8 - len(said)), bold=shown)
         click.echo(f"{head}  {where}  {click.style(said, fg='green' if shown else 'yellow')}")
         told = (
             f"relevance {relevance}, cosine {cosine}, by meaning {meaning}, by words {by_words}, "
