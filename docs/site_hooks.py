@@ -104,9 +104,9 @@ def settings() -> str:
     lines = [
         "# Settings",
         "",
-        "Generated from the code. `ragloom config` shows every value and where it comes from; a key such as",
-        "`top_k` is also the variable `RAGLOOM_TOP_K`. Each may stand at the top of `ragloom.yaml`, for every",
-        "space, or in a space.",
+        "Generated from the code. `ragloom config` shows every value and where it comes from; a key",
+        "such as `top_k` is also the variable `RAGLOOM_TOP_K`. Each may stand at the top of",
+        "`ragloom.yaml`, for every space, or in a space.",
         "",
         *_table(SpaceSettings),
     ]
@@ -150,8 +150,9 @@ def api() -> str:
     lines = [
         "# Python API",
         "",
-        "Generated from the docstrings: the names of `ragloom`. [The contract](../contract.md#public-names)",
-        "lists those of the kits for plugins, too, and says what is stable.",
+        "Generated from the docstrings: the names of `ragloom`.",
+        "[The contract](../contract.md#public-names) lists those of the kits for plugins, too, and says",
+        "what is stable.",
         "",
     ]
     names: list[tuple[str, Any]] = [

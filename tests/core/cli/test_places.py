@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import click
@@ -195,4 +194,3 @@ def test_every_value_that_is_known_is_completed(project):
 def test_a_broken_workspace_completes_nothing(project):
     (project / "ragloom.yaml").write_text("top_k: many\n", "utf-8")
     assert set() == completed("search", "--space", "")
-    assert os.path.exists("ragloom.yaml")

@@ -19,7 +19,7 @@ from browser import CHROMIUM, DRIVER, HOSTILE, HOSTILE_NAME, Client, chromium, p
 FILES = {
     "ragloom.yaml": "store: sqlite\nspaces: {docs: {sources: [docs]}, hostile: {sources: [hostile]}}\n",
     "docs/adr/0001.md": "---\nstatus: accepted\n---\n# Retries\n\nRetry a call three times with backoff.\n",
-    "docs/adr/0002.md": "---\nstatus: draft\n---\n# Retries in queues\n\nQueues retry a call for an hour.\n",
+    "docs/adr/0002.md": "---\nstatus: draft\n---\n# Queues\n\nQueues retry a call for an hour.\n",
     "docs/copy.md": "# Retries\n\nRetry a call three times with backoff.\n",
     "docs/empty.md": "",
     "notes/outside.md": "# Outside\n\nOutside of every space.\n",

@@ -217,8 +217,10 @@ def test_a_point_of_the_map_is_a_chunk_and_hits_light_up(base, driver, space):
     assert str(len(space.search(QUERY).hits)) == canvas.get_attribute("data-hits")
     assert len(texts(driver, ".near li")) == len(space.search(QUERY).hits)
     painted = driver.execute_script(
-        "const one = arguments[0], all = one.getContext('2d').getImageData(0, 0, one.width, one.height).data;"
-        "let count = 0; for (let at = 3; at < all.length; at += 4) count += all[at] > 40; return count",
+        "const one = arguments[0], pen = one.getContext('2d');"
+        "const all = pen.getImageData(0, 0, one.width, one.height).data;"
+        "let count = 0; for (let at = 0; at < all.length; at += 4) count += all[at] !== all[0];"
+        "return count",
         canvas,
     )
     assert painted > len(space.snapshot()) * 5

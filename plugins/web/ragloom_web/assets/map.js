@@ -174,28 +174,30 @@ function paint() {
   const { size, middle, mask } = stamp(radius);
   const full = many ? 0.62 : 0.8;
   const { positions, colour, marks } = data;
-  for (const pass of [0, 1]) { // what is looked at lies above all others
+  const style = getComputedStyle(document.documentElement);
+  const [br, bg, bb] = rgb(style.getPropertyValue("--card").trim());
+  new Uint32Array(pixels.buffer).fill((255 << 24 | bb << 16 | bg << 8 | br) >>> 0); // little-endian, as every browser's machine
+  const dimmed = only || muted >= 0;
+  for (const lit of dimmed ? [false, true] : [true]) { // what is looked at lies above all others
+    const share = (lit ? full : 0.09) / 256;
     for (let row = 0; row < data.rows; row += 1) {
-      const lit = (!only || marks[row] & only) && (muted < 0 || colour[row] === muted);
-      if (Boolean(lit) !== Boolean(pass)) continue;
+      if (dimmed && lit !== Boolean((!only || marks[row] & only) && (muted < 0 || colour[row] === muted))) continue;
       const left = Math.round(ox + positions[2 * row] * sx - middle), top = Math.round(oy - positions[2 * row + 1] * sy - middle);
       if (left < 0 || top < 0 || left + size >= width || top + size >= height) continue;
-      const [r, g, b] = palette[colour[row]], share = (lit ? full : 0.09) / 256;
+      const [r, g, b] = palette[colour[row]];
       for (let y = 0, m = 0; y < size; y += 1) {
         let at = ((top + y) * width + left) * 4;
         for (let x = 0; x < size; x += 1, m += 1, at += 4) {
-          if (!mask[m]) continue;
-          const alpha = mask[m] * share, under = (pixels[at + 3] / 255) * (1 - alpha), sum = alpha + under;
-          pixels[at] = (r * alpha + pixels[at] * under) / sum;
-          pixels[at + 1] = (g * alpha + pixels[at + 1] * under) / sum;
-          pixels[at + 2] = (b * alpha + pixels[at + 2] * under) / sum;
-          pixels[at + 3] = sum * 255;
+          if (mask[m] === 0) continue;
+          const alpha = mask[m] * share;
+          pixels[at] += (r - pixels[at]) * alpha;
+          pixels[at + 1] += (g - pixels[at + 1]) * alpha;
+          pixels[at + 2] += (b - pixels[at + 2]) * alpha;
         }
       }
     }
   }
   pen.putImageData(image, 0, 0);
-  const style = getComputedStyle(document.documentElement);
   const ring = (row, from, to, color) => {
     const x = ox + positions[2 * row] * sx, y = oy - positions[2 * row + 1] * sy;
     for (const [radius, alpha] of [[to, 0.25], [from, 1]]) {
