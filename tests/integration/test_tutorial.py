@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 from pathlib import Path
-from urllib.request import urlopen
+from urllib.request import HTTPCookieProcessor, build_opener
 
 import pytest
 
@@ -102,8 +102,21 @@ def shows_its_page(command, folder: Path, variables):
             url = process.stdout.readline().strip()
             assert url.startswith("http://127.0.0.1:")
             assert "q=where+do+yachts+moor" in url
+            page = url.partition("?")[0]
+            browser = build_opener(HTTPCookieProcessor())
             with pytest.raises(OSError, match="401"):
-                urlopen(url.partition("?")[0], timeout=20)  # noqa: S310 - of this machine
+                browser.open(page, timeout=20)
+            with browser.open(url, timeout=60) as answer:
+                assert b"<title>ragloom</title>" in answer.read()
+            for asset in (
+                "app.js",
+                "map.js",
+                "style.css",
+                "vendor/uPlot.js",
+                "vendor/uPlot.LICENSE",
+            ):
+                with browser.open(f"{page}assets/{asset}", timeout=20) as answer:
+                    assert answer.read()
         finally:
             process.terminate()
             process.wait(30)

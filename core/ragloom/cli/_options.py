@@ -145,7 +145,7 @@ def completes(known: Callable[[Session], Iterable[str]]) -> Completion:
     return complete
 
 
-complete_spaces: Final = completes(lambda session: session.workspace().spaces())
+complete_spaces: Final[Completion] = completes(lambda session: session.workspace().spaces())
 """The names of spaces, for a shell."""
 
 

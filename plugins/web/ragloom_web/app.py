@@ -27,6 +27,7 @@ from ragloom_web import collected, documents, measuring, picture, searching
 if TYPE_CHECKING:
     from starlette.requests import Request
 
+_PATIENCE = 300.0  # seconds: whoever waits sees that it works
 _PLACES = 100  # at once
 _BINARY = "application/octet-stream"
 _FACET = "facet."  # begins the arguments that choose values of front matter
@@ -41,7 +42,7 @@ Answer = Callable[["Request"], Json | Response]
 
 def page_app(workspace: Workspace, shelf: Shelf) -> App:
     """The page over the spaces of a shelf, without a guard."""
-    turn = Turn()
+    turn = Turn(_PATIENCE)
     page = _Page(workspace, shelf, turn)
     assets = files("ragloom_web").joinpath("assets")
 
@@ -63,9 +64,9 @@ def page_app(workspace: Workspace, shelf: Shelf) -> App:
             Route("/api/why", of(page.why)),
             Route("/api/files", of(page.files, alone=False)),
             Route("/api/document", of(page.document)),
-            Route("/api/neighbours", of(page.neighbours)),
-            Route("/api/map", of(page.map)),
-            Route("/api/marks", of(page.marks)),
+            Route("/api/neighbours", of(page.neighbours, alone=False)),
+            Route("/api/map", of(page.map, alone=False)),
+            Route("/api/marks", of(page.marks, alone=False)),
             Route("/api/places", of(page.places, alone=False)),
             Route("/api/relevance", of(page.relevance)),
             Route("/api/measure", of(page.measure), methods=["POST"]),

@@ -136,6 +136,40 @@ def test_relevance_is_measured_once_for_an_index(client):
     assert not told["failed"]
 
 
+def test_evaluations_are_side_by_side_with_p_values(client, project):
+    from ragloom.evaluation.kept import keep_evaluation
+    from ragloom.evaluation.measures import Evaluation, GateReport
+
+    gate = GateReport(
+        min_relevance=0.3,
+        off_topic=2,
+        injected=1,
+        answerable=1,
+        kept=1,
+        off_topic_relevance=(0.1, 0.4),
+        answerable_relevance=(0.9,),
+    )
+    for mode, score in (("lexical", 0.5), ("hybrid", 0.8)):
+        found = Evaluation(
+            collection="harbour",
+            mode=mode,
+            metrics={"ndcg@10": score},
+            by_query={f"q{number}": score for number in range(20)},
+            run={},
+            latency_ms=(1.0,),
+            chunks=3,
+            gate=gate,
+        )
+        keep_evaluation(project / ".ragloom", found)
+    told = asked(client, "relevance", space="docs")
+    assert ["hybrid", "lexical"] == [one["mode"] for one in told["evaluations"]]
+    assert [[0.1, 0.4], [0.1, 0.4]] == [one["off_topic"] for one in told["evaluations"]]
+    (compared,) = told["comparisons"]
+    assert ("hybrid", "lexical") == (compared["first"], compared["second"])
+    assert compared["p_value"] < 0.001
+    assert abs(compared["difference"] - 0.3) < 1e-9
+
+
 def test_a_terminal_editor_is_told_and_a_file_outside_is_not_opened(project):
     with page_of(project, EDITOR="vim", VISUAL="") as (url, _):
         client = Client(url)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 from browser import Client, page_of
 
@@ -78,3 +81,20 @@ def test_only_assets_are_served(client):
         "/etc/passwd",
     ):
         assert 404 == client.ask(path)[0]
+
+
+def test_an_unknown_space_is_one_line(project):
+    command = [
+        sys.executable,
+        "-m",
+        "ragloom",
+        "-C",
+        str(project),
+        "ui",
+        "--no-browser",
+        "-s",
+        "dcos",
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (1, "") == (done.returncode, done.stdout)
+    assert "unknown space 'dcos'; did you mean docs?" in done.stderr.replace("'docs'", "docs")
