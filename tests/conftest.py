@@ -42,6 +42,7 @@ TOGETHER = (
     "tests/plugins/serve/test_mcp.py",
     "tests/plugins/serve/test_openai.py",
     "tests/plugins/stores/",  # the servers
+    "tests/plugins/web/",  # a page and a browser
     "tests/testing/test_mutants.py",
 )
 

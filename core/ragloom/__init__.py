@@ -61,7 +61,11 @@ from ragloom.types import (
 )
 
 if TYPE_CHECKING:
+    from ragloom.context.query_words import QueryWords
+    from ragloom.evaluation.collections import everyday_questions
+    from ragloom.evaluation.kept import KeptEvaluation
     from ragloom.evaluation.measures import Measurement
+    from ragloom.explain import Explanation, GatedHits, HitExplanation, Sweep
     from ragloom.function_embedder import embedder_from
     from ragloom.plugin.host import PluginHost
     from ragloom.plugin.info import MissingExtra, PluginInfo
@@ -87,12 +91,16 @@ __all__ = [
     "Embedder",
     "Embeddings",
     "EvaluationSpec",
+    "Explanation",
     "FailedFile",
     "Formatter",
+    "GatedHits",
     "Hit",
+    "HitExplanation",
     "IndexFinished",
     "IndexReport",
     "Json",
+    "KeptEvaluation",
     "Lines",
     "Loader",
     "Location",
@@ -112,6 +120,7 @@ __all__ = [
     "Progress",
     "Provider",
     "Query",
+    "QueryWords",
     "RagloomError",
     "Reranker",
     "SearchFinished",
@@ -130,6 +139,7 @@ __all__ = [
     "StoreError",
     "StoreLockedError",
     "StoreOutdatedError",
+    "Sweep",
     "TokenCounter",
     "UnreadEnding",
     "UntrustedError",
@@ -138,23 +148,31 @@ __all__ = [
     "WorkspaceView",
     "__version__",
     "embedder_from",
+    "everyday_questions",
     "hookimpl",
     "make_tool",
     "watch_spaces",
 ]
 
 _ON_FIRST_USE = {
+    "Explanation": "ragloom.explain",
+    "GatedHits": "ragloom.explain",
+    "HitExplanation": "ragloom.explain",
+    "Sweep": "ragloom.explain",
     "MissingExtra": "ragloom.plugin.info",
     "PluginHost": "ragloom.plugin.host",
     "PluginInfo": "ragloom.plugin.info",
+    "KeptEvaluation": "ragloom.evaluation.kept",
     "Measurement": "ragloom.evaluation.measures",
     "Query": "ragloom.retrieval.query",
+    "QueryWords": "ragloom.context.query_words",
     "Snapshot": "ragloom.snapshot.reader",
     "Space": "ragloom.space",
     "SpaceGroup": "ragloom.space_group",
     "Workspace": "ragloom.workspace",
     "__version__": "ragloom.release",
     "embedder_from": "ragloom.function_embedder",
+    "everyday_questions": "ragloom.evaluation.collections",
     "make_tool": "ragloom.tool",
     "watch_spaces": "ragloom.watch",
 }

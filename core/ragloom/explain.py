@@ -16,10 +16,11 @@ from ragloom.config.spelling import counted
 from ragloom.context.packing import build_context
 from ragloom.retrieval.freshness import text_of
 from ragloom.retrieval.fusion import ranks
-from ragloom.retrieval.gate import Judged, farthest
+from ragloom.retrieval.gate import Judged, farthest, judge
 from ragloom.retrieval.nothing import below
 from ragloom.retrieval.query import Query
 from ragloom.retrieval.relevance import WordEvidence
+from ragloom.retrieval.rows import Row
 from ragloom.retrieval.search import Answers, judged
 from ragloom.sources.names import spelled
 from ragloom.sources.screening import ending_of
@@ -73,6 +74,82 @@ class Explanation:
     calibration: str
     expected: Sequence[HitExplanation] = ()
     reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GatedHits:
+    """What every gate above that of the one before, up to this one, shows.
+
+    Attributes:
+        min_relevance: The highest of these gates.
+        hits: What is shown, best first, with the copies and lines that each names.
+    """
+
+    min_relevance: float
+    hits: Sequence[Hit]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sweep:
+    """What every gate would show of one query.
+
+    Attributes:
+        candidates: All that may be examined, in their order; the verdict is that of a gate of 0.
+        examined: How many are at the least.
+        total: Passages that were compared.
+        gates: By ascending ``min_relevance``; a gate above the last shows nothing.
+    """
+
+    candidates: Sequence[HitExplanation]
+    examined: int
+    total: int
+    gates: Sequence[GatedHits]
+
+
+def sweep(query: Query, space: Answers) -> Sweep:
+    """Judge the candidates of a query by every gate; see :meth:`ragloom.Space.sweep`."""
+    top_k, _, _ = query.choices(space.settings)
+    judgement = judged(replace(query, min_relevance=0.0), space, whole=True)
+    last, ranking = judgement.examined, judgement.ranking
+    dense, lexical = _ranks(ranking.cosine), _ranks(ranking.lexical)
+    found = list(islice(judgement.candidates, farthest(last)))
+    followed: dict[str, Hit | None] = {}
+
+    def follow(hit: Hit) -> Hit | None:
+        if hit.chunk.id not in followed:  # each candidate is compared with its file once
+            followed[hit.chunk.id] = space.follow(hit)
+        return followed[hit.chunk.id]
+
+    gates: list[GatedHits] = []
+    for gate in sorted({item.hit.relevance for item in found}):
+        row = Row(top_k, query.most_per_file(space.settings))
+        for _ in judge(
+            len(found),
+            row=row,
+            last=last,
+            relevance=lambda at: found[at].hit.relevance,
+            read=lambda at: (found[at].hit, found[at].evidence),
+            min_relevance=gate,
+            follow=follow,
+        ):
+            pass  # into the row
+        gates.append(GatedHits(min_relevance=gate, hits=row.hits()))
+    return Sweep(
+        candidates=[
+            HitExplanation(
+                hit=item.hit,
+                rank=item.rank,
+                dense_rank=dense[item.rank - 1],
+                lexical_rank=lexical[item.rank - 1],
+                evidence=item.evidence,
+                verdict=item.verdict,
+            )
+            for item in found
+        ],
+        examined=last,
+        total=len(ranking.rows),
+        gates=gates,
+    )
 
 
 def explain(

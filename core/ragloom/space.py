@@ -13,7 +13,7 @@ from ragloom.components import Components, Home, Select
 from ragloom.config.settings import SpaceSettings
 from ragloom.config.spelling import did_you_mean
 from ragloom.errors import NotIndexedError, SourceError
-from ragloom.explain import Explanation, explain
+from ragloom.explain import Explanation, Sweep, explain, sweep
 from ragloom.indexing.answering import StoreReader
 from ragloom.indexing.drop import drop
 from ragloom.indexing.indexer import LOCK_TIMEOUT, Indexer
@@ -291,6 +291,10 @@ class Space(Components, Searchable, Indexed[IndexReport]):
         query = Query(query) if isinstance(query, str) else query
         return explain(query, self, self, expect=expect, max_tokens=max_tokens)
 
+    def sweep(self, query: Query | str) -> Sweep:
+        """What each ``min_relevance`` would show of a query; raises as :meth:`explain`."""
+        return sweep(Query(query) if isinstance(query, str) else query, self)
+
     def rank(self, text: str, *, mode: Mode | None = None, where: Sequence[str] = ()) -> Ranking:
         """The candidates of a query in their order, without a gate; rows are :meth:`snapshot`'s.
 
@@ -300,10 +304,7 @@ class Space(Components, Searchable, Indexed[IndexReport]):
         return judged(Query(text, min_relevance=0.0, mode=mode, where=where), self).ranking
 
     def follow(self, hit: Hit) -> Hit | None:
-        """A hit as its file stands now; None where the file is gone or no longer says it.
-
-        With ``check_files: false`` it is as it was indexed, and has the hash of its file.
-        """
+        """A hit as its file stands now, or with ``check_files: false`` was; None where it is gone."""
         uri = hit.chunk.uri
         # Of the generation that answered: opening it for every hit would read CURRENT each time.
         files = (self._snapshot or self.snapshot()).files

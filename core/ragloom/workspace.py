@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import TypeVar
 
+from ragloom.audit import log_of, read_log
 from ragloom.components import Select
 from ragloom.config.component import Component
 from ragloom.config.settings import (
@@ -22,6 +23,7 @@ from ragloom.config.settings import (
 )
 from ragloom.errors import ConfigError, NotIndexedError, RagloomError, SourceError
 from ragloom.evaluation.collections import Collection, write_documents
+from ragloom.evaluation.kept import KeptEvaluation, kept_evaluations
 from ragloom.indexing.space_record import RECORD_NAME, SpaceRecord
 from ragloom.plugin.host import PluginHost
 from ragloom.snapshot import generations
@@ -32,7 +34,7 @@ from ragloom.space import Space
 from ragloom.stores.atomic import replace_file
 from ragloom.stores.faults import entries_of, named_faults
 from ragloom.stores.state_folder import check_state
-from ragloom.types import Permission
+from ragloom.types import Json, Permission
 
 T = TypeVar("T")
 
@@ -201,6 +203,14 @@ class Workspace:
                 state.mkdir(parents=True, exist_ok=True)
                 replace_file(ignore, _IGNORED)
         return state
+
+    def audit_log(self) -> Iterator[Mapping[str, Json]]:
+        """The entries of the audit log, oldest first; docs/command-line.md describes them."""
+        return read_log(log_of(self).path)
+
+    def evaluations(self) -> Sequence[KeptEvaluation]:
+        """What ``ragloom eval`` found, the last time for each collection and mode."""
+        return list(kept_evaluations(self.state))
 
     def spaces(self) -> Sequence[str]:
         """The names of the spaces that the settings declare or that were indexed, sorted."""

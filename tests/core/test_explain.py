@@ -108,3 +108,34 @@ def test_what_is_shown_is_what_a_search_finds_however_far_behind(
         61,
         "not examined: only the best 50 candidates are",
     )
+
+
+@pytest.mark.parametrize(
+    "query", ["log errors", "error", "Log every error once. Was the weather mild?"]
+)
+def test_a_sweep_has_for_every_gate_what_a_search_with_it_shows(
+    files: Path, space: Space, query: str
+) -> None:
+    for number in range(12):
+        text = (
+            "# Errors\n\nLog every error once.\n"
+            if number < 3
+            else f"# Error {number}\n\nLog it {number} times.\n"
+        )
+        (files / f"more{number}.md").write_text(text, "utf-8")
+    space.index()
+    for choices in ({}, {"top_k": 2}, {"top_k": 3, "per_file": 1}, {"mode": "lexical"}):
+        swept = space.sweep(Query(query, **choices))
+        gates = [gate.min_relevance for gate in swept.gates]
+        assert gates == sorted(gates)
+        assert {one.hit.relevance for one in swept.candidates} == set(gates)
+        for gate in (0.0, 0.2, 0.5, 0.75, 0.9, *gates[:3], *gates[-3:]):
+            expected = space.search(Query(query, min_relevance=gate, **choices)).hits
+            found = next((one.hits for one in swept.gates if one.min_relevance >= gate), ())
+            assert expected == found
+
+
+def test_a_sweep_does_not_show_what_a_file_no_longer_says(files: Path, space: Space) -> None:
+    (files / "logging.md").write_text("# Weather\n\nIt rains.\n", "utf-8")
+    shown = {hit.chunk.uri for gate in space.sweep("log errors").gates for hit in gate.hits}
+    assert "logging.md" not in shown

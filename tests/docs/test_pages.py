@@ -3,6 +3,7 @@
 import ast
 import re
 import shlex
+from itertools import takewhile
 
 import click
 import pytest
@@ -36,7 +37,8 @@ def commands_of(page):
         if language in {"console", "sh"}:
             for line in block.replace("\\\n", " ").splitlines():
                 if shown := re.search(r"(?:^|^\$ |&& \S*|-- )ragloom (?!\[)(.*)", line):
-                    yield shlex.split(shown[1], comments=True)
+                    words = shlex.split(shown[1], comments=True)
+                    yield [*takewhile(lambda word: word not in ("|", "||", "&&", ">"), words)]
     for shown in re.findall(r"`ragloom ([^`]*)`", _BLOCK.sub("", page)):
         yield shlex.split(shown)
 
@@ -113,6 +115,8 @@ def test_every_link_between_pages_leads_somewhere(pages, root):
         for name, page in pages.items()
         for link in re.findall(r"\]\((?!\w+:)([^)#]+)[^)]*\)", _BLOCK.sub("", page))
         if not (root / name).parent.joinpath(link).exists()
+        # Pages that are made with the manual: tests/docs/test_site.py follows their links.
+        and not (name.startswith("docs/") and re.match(r"(\.\./)?reference/|glossary\.md", link))
     ]
     assert [] == dead
 

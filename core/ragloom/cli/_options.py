@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial, wraps
 from math import isnan
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar, cast
@@ -25,7 +25,9 @@ __all__ = [
     "SHARE",
     "SHOW_ALL",
     "Spaces",
+    "complete_components",
     "complete_spaces",
+    "completes",
     "component_options",
     "json_option",
     "per_file_option",
@@ -35,6 +37,7 @@ __all__ = [
 ]
 
 F = TypeVar("F", bound=Callable[..., object])
+Completion: TypeAlias = "Callable[[click.Context, click.Parameter, str], list[CompletionItem]]"
 Spaces: TypeAlias = "Callable[[], list[Space]]"
 
 
@@ -117,6 +120,57 @@ SHOW_ALL: Final = "show it with --min-relevance 0"
 """How to see the closest passage where no hit is shown."""
 
 
+def completes(known: Callable[[Session], Iterable[str]]) -> Completion:
+    """The ``shell_complete`` of a parameter whose values are known.
+
+    Args:
+        known: Gives them; where it fails, nothing is completed.
+    """
+
+    def complete(
+        ctx: click.Context, _param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        from ragloom.errors import RagloomError
+
+        session = ctx.ensure_object(Session)
+        try:
+            session.find()
+            names = list(known(session))
+        except (RagloomError, OSError):  # a shell waits for names, and shows no error
+            return []
+        return [CompletionItem(name) for name in names if name.startswith(incomplete)]
+
+    return complete
+
+
+complete_spaces: Final[Completion] = completes(lambda session: session.workspace().spaces())
+"""The names of spaces, for a shell."""
+
+
+def complete_components(kind: str) -> Completion:
+    """The names of components, for a shell.
+
+    Args:
+        kind: Such as ``store``.
+    """
+
+    def complete(
+        ctx: click.Context, _param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        providers = ctx.ensure_object(Session).host().providers(cast("Kind", f"{kind}s"))
+        return [
+            CompletionItem(name, help=provider.summary)
+            for name, provider in providers.items()
+            if name.startswith(incomplete)
+        ]
+
+    return complete
+
+
 def json_option(command: F) -> F:
     """``--json``, which the command gets as ``as_json``."""
     return click.option("--json", "as_json", is_flag=True, help="Print stable JSON.")(command)
@@ -136,7 +190,7 @@ def component_options(*kinds: str) -> Callable[[F], F]:
             option = click.option(
                 f"--{kind}",
                 metavar="NAME",
-                shell_complete=partial(_complete_components, kind),
+                shell_complete=complete_components(kind),
                 help=f"The {kind} to use, which {what}; by default the one in the settings.",
             )
             with_components = option(with_components)
@@ -280,26 +334,3 @@ _QUERY = (
         "'date<2025-01-01 and (tags:sea or path under docs)'. Repeatable: all conditions must pass.",
     ),
 )
-
-
-def complete_spaces(
-    ctx: click.Context, _param: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
-    """The names of spaces, for a shell."""
-    from click.shell_completion import CompletionItem
-
-    names = ctx.ensure_object(Session).workspace().spaces()
-    return [CompletionItem(name) for name in names if name.startswith(incomplete)]
-
-
-def _complete_components(
-    kind: str, ctx: click.Context, _param: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
-    from click.shell_completion import CompletionItem
-
-    providers = ctx.ensure_object(Session).host().providers(cast("Kind", f"{kind}s"))
-    return [
-        CompletionItem(name, help=provider.summary)
-        for name, provider in providers.items()
-        if name.startswith(incomplete)
-    ]

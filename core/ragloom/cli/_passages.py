@@ -1,34 +1,35 @@
-"""Hits for a terminal: passages with line numbers, and the query's words highlighted."""
+"""Hits for a terminal and for a pipe: passages with line numbers, and the query's words highlighted."""
 
 from __future__ import annotations
 
 import os
 import re
-import textwrap
-import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import groupby
-from operator import itemgetter
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from ragloom.cli._places import clipped, end_of, hyperlink, wrapped
 from ragloom.cli._session import on_one_line, printable
 from ragloom.config.spelling import counted
 from ragloom.context.citations import also
-from ragloom.snapshot.analyzer import Word, word_pattern, words
+from ragloom.context.query_words import QueryWords
 
 if TYPE_CHECKING:
-    from ragloom.snapshot.lexical import LexicalIndex
-    from ragloom.types import Hit
+    from ragloom.types import Chunk, Hit
 
-__all__ = ["QueryWords", "line_of", "lines_of", "shown_path"]
+__all__ = ["COLUMNS_IN_A_PIPE", "best_line", "line_of", "lines_of", "shown_path"]
 
+COLUMNS_IN_A_PIPE = 160
 _ROWS = 8  # of a passage on a terminal
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _LIKELY, _MAYBE = 0.7, 0.4  # relevance: shown green, shown yellow
+_LEAST = 20  # columns of a passage, however narrow the terminal is
+
+_styled = partial(click.style, bold=True, fg="red")
 
 
 def shown_path(uri: str, root: Path) -> str:
@@ -40,47 +41,81 @@ def shown_path(uri: str, root: Path) -> str:
         return str(path)
 
 
-def line_of(hit: Hit, path: str, words: QueryWords, shown: Callable[[str], str] = str) -> str:
-    """A hit on one line that begins with ``path:line:``, as grep's do, so that editors can jump.
-
-    The passage is there from its best matching lines on. ``shown`` writes the path of another file.
-    """
-    chunk = hit.chunk
-    lines = _LINE_END.split(chunk.text.rstrip())
-    start = best_start(lines, words, _ROWS)
-    headings = " > ".join(chunk.headings)
-    said = [f"{headings}:"] if headings else []
-    said += [f"… {chunk.lines.start + start}:"] if start else []
-    said += " ".join(lines[start:]).split()
-    said += [f"[{phrase}]" for phrase in also(hit, shown)]
-    return on_one_line(f"{path}:{chunk.lines.start}: {hit.relevance:.2f} {' '.join(said)}")
+def best_line(chunk: Chunk, words: QueryWords) -> int:
+    """The line of the file from which a passage is shown, where it is longer than a terminal shows."""
+    return chunk.lines.start + words.best_start(_LINE_END.split(chunk.text.rstrip()), _ROWS)
 
 
-def lines_of(
+def line_of(
     hit: Hit,
     path: str,
     words: QueryWords,
-    *,
-    width: int,
-    scores: bool,
     shown: Callable[[str], str] = str,
-) -> Iterator[str]:
-    """A hit as a few lines for a terminal of ``width`` columns; ``shown`` as for :func:`line_of`."""
+    *,
+    columns: int | None = COLUMNS_IN_A_PIPE,
+) -> str:
+    """A hit on one line that begins with ``path:line:``, as grep's do, so that editors can jump.
+
+    The line is that of the best matching lines of the passage, which is there from them on.
+
+    Args:
+        hit: The hit.
+        path: As it is written.
+        words: Of the query.
+        shown: Writes the path of another file.
+        columns: Maximum width of the line; None for all of the passage.
+    """
+    chunk = hit.chunk
+    lines = _LINE_END.split(chunk.text.rstrip())
+    start = words.best_start(lines, _ROWS)
+    headings = " > ".join(chunk.headings)
+    said = [f"{headings}:"] if headings else []
+    said += ["…"] if start else []
+    said += " ".join(lines[start:]).split()
+    phrases = [f"[{phrase}]" for phrase in also(hit, shown)]
+    head = f"{path}:{chunk.lines.start + start}: {hit.relevance:.2f} "
+    if columns is None:
+        return on_one_line(head + " ".join([*said, *phrases]))
+    return clipped(on_one_line(head + " ".join([*said, *phrases])), columns)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """How hits look on a terminal.
+
+    Attributes:
+        width: Columns.
+        scores: Whether the scores are shown.
+        shown: Writes the path of a file.
+        link: Gives the address of a line of a file, by its uri; None where places are no links.
+    """
+
+    width: int
+    scores: bool = False
+    shown: Callable[[str], str] = str
+    link: Callable[[str, int], str] | None = None
+
+
+def lines_of(hit: Hit, path: str, words: QueryWords, look: Look) -> Iterator[str]:
+    """A hit as a few lines for a terminal."""
     chunk = hit.chunk
     color = "green" if hit.relevance >= _LIKELY else "yellow" if hit.relevance >= _MAYBE else "red"
     place = f"{on_one_line(path)}:{chunk.lines.start}"
     if chunk.lines.end > chunk.lines.start:
         place += f"-{chunk.lines.end}"
-    head = f"{click.style(f'{hit.relevance:.2f}', fg=color)}  {click.style(place, bold=True)}"
-    yield head
+    place = click.style(place, bold=True)
+    if look.link is not None:
+        place = hyperlink(place, look.link(chunk.uri, best_line(chunk, words)))
+    yield f"{click.style(f'{hit.relevance:.2f}', fg=color)}  {place}"
     if chunk.headings:
-        yield click.style(f"      {on_one_line(' > '.join(chunk.headings))}", fg="cyan")
-    if scores:
+        titles = end_of(on_one_line(" > ".join(chunk.headings)), look.width - 6)
+        yield click.style(f"      {titles}", fg="cyan")
+    if look.scores:
         named = {"score": hit.score, "cosine": hit.cosine, "words": hit.lexical}
         given = (f"{name} {value:.3f}" for name, value in named.items() if value is not None)
         yield click.style(f"      {', '.join(given)}", dim=True)
-    yield from _passage(chunk.text, chunk.lines.start, words, width=width)
-    for phrase in also(hit, shown):
+    yield from _passage(chunk.text, chunk.lines.start, words, width=look.width)
+    for phrase in also(hit, look.shown):
         yield click.style(f"      {on_one_line(phrase)}", dim=True)
 
 
@@ -89,13 +124,13 @@ def _passage(text: str, first: int, words: QueryWords, *, width: int) -> Iterato
     lines = _LINE_END.split(text.rstrip())
     last = first + len(lines) - 1
     digits = max(4, len(str(last + 1)))
-    room = max(width - digits - 4, 20)
+    room = max(width - digits - 4, _LEAST)
     rows = [
         (number, at, row)
         for number, line in enumerate(lines, first)
-        for at, row in enumerate(_wrap(printable(line.expandtabs(4)), room, room - len("… ")))
+        for at, row in enumerate(wrapped(printable(line.expandtabs(4)), room, room - len("… ")))
     ]
-    start = best_start([row for _, _, row in rows], words, _ROWS)
+    start = words.best_start([row for _, _, row in rows], _ROWS)
     end = start + _ROWS
     if above := rows[start][0] - first:
         yield click.style(f"{'…':>{digits + 1}} {counted(above, 'line')} above", dim=True)
@@ -104,107 +139,8 @@ def _passage(text: str, first: int, words: QueryWords, *, width: int) -> Iterato
         if index == start and at:
             shown = f"… {row}"
         if index + 1 == end < len(rows) and rows[end][1]:
-            shown = f"{shown[: room - 2]} …"
+            shown = f"{clipped(shown, room - 2, '')} …"
         gutter = f"{number if at == 0 or index == start else '':>{digits + 1}} │"
-        yield f"{click.style(gutter, dim=True)} {words.mark(shown)}".rstrip()
+        yield f"{click.style(gutter, dim=True)} {words.mark(shown, _styled)}".rstrip()
     if end < len(rows) and (below := last - rows[end - 1][0]):
         yield click.style(f"{'…':>{digits + 1}} {counted(below, 'more line')}", dim=True)
-
-
-def best_start(rows: Sequence[str], words: QueryWords, most: int) -> int:
-    """Where to begin, so that ``most`` rows hold the most different words of the query, by weight.
-
-    Of equal windows it is the one that begins with such a word and soon has the others. 0 where all rows
-    fit, or where only the first would be omitted; as many rows as possible are filled.
-    """
-    if len(rows) <= most:
-        return 0
-    found = [words.found(row) for row in rows]
-    best, start = (0.0, 0), 0
-    for at in range(len(rows)):
-        held: set[str] = set()
-        reach = 0
-        for offset, more in enumerate(found[at : at + most]):
-            if more - held:
-                held |= more
-                reach = offset
-        weight = sum(words.weights[term] for term in sorted(held))
-        if found[at] and (weight, -reach) > best:
-            best, start = (weight, -reach), at
-    return min(start, len(rows) - most) if start > 1 else 0
-
-
-def _wrap(line: str, width: int, narrower: int) -> list[str]:
-    """``line`` where it fits into ``width`` columns, otherwise rows of ``narrower`` columns at most."""
-    if not line.isascii() and any(unicodedata.east_asian_width(char) in "WF" for char in line):
-        width, narrower = width // 2, narrower // 2  # such characters are two columns wide
-    if len(line) <= width:
-        return [line]
-    wrapped = textwrap.wrap(
-        line, narrower, replace_whitespace=False, drop_whitespace=True, break_on_hyphens=False
-    )
-    return wrapped or [""]
-
-
-@dataclass(frozen=True, slots=True)
-class QueryWords:
-    """The words of a query, found and highlighted in every form.
-
-    Attributes:
-        weights: The stems of the query, and how much each tells.
-        stems: Returns the stems of a text.
-    """
-
-    weights: Mapping[str, float]
-    stems: Callable[[str], Sequence[str]]
-
-    @classmethod
-    def of(cls, query: str, lexical: LexicalIndex) -> QueryWords:
-        """Those of ``query``, weighed by their inverse document frequency."""
-        terms = lexical.query_terms(query)
-        return cls(
-            {term: lexical.inverse_document_frequency(term) for term in terms}, lexical.stems
-        )
-
-    def found(self, text: str) -> frozenset[str]:
-        """The stems that ``text`` holds."""
-        return frozenset(self.stems(text)) & self.weights.keys()
-
-    def mark(self, text: str) -> str:
-        """``text`` with the words that share a stem with the query highlighted."""
-        return word_pattern(text).sub(lambda found: self._marked(found[0]), text)
-
-    def _holds(self, term: str) -> bool:
-        return not self.weights.keys().isdisjoint(self.stems(term))
-
-    def _is_whole(self, word: Word) -> bool:
-        wholes = [form[0] for form in word.forms if len(form) == 1]
-        parts = [self.stems(term) for term in _parts_of(word) if term not in wholes]
-        wanted = self.weights.keys()
-        return any(wanted & set(self.stems(whole)).difference(*parts) for whole in wholes)
-
-    def _marked(self, token: str) -> str:
-        found = words(token)
-        if len(found) == 1 and self._is_whole(found[0]):
-            return _styled(token)
-        # A word within an identifier, or two characters of a script without spaces.
-        terms = [term for word in found for term in _parts_of(word) if self._holds(term)]
-        folded = token.casefold()
-        if len(folded) != len(token):
-            return _styled(token) if terms else token
-        inside = [False] * len(token)
-        for term in terms:
-            at = folded.find(term)
-            if at >= 0:
-                inside[at : at + len(term)] = [True] * len(term)
-        runs = groupby(zip(inside, token, strict=True), key=itemgetter(0))
-        texts = ((marked, "".join(char for _, char in run)) for marked, run in runs)
-        return "".join(_styled(text) if marked else text for marked, text in texts)
-
-
-def _parts_of(word: Word) -> Sequence[str]:
-    return [term for term in word.terms if (term,) not in word.forms] or word.terms
-
-
-def _styled(text: str) -> str:
-    return click.style(text, bold=True, fg="red")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ragloom.cli import Command, Session, json_option, print_json, print_table
+from ragloom.cli._options import complete_spaces
 
 if TYPE_CHECKING:
     from ragloom.types import Json
@@ -34,7 +35,14 @@ Examples:
     show_default=True,
     help="Maximum number of entries, the latest; 0 for all.",
 )
-@click.option("-s", "--space", "space_name", metavar="NAME", help="Only entries of this space.")
+@click.option(
+    "-s",
+    "--space",
+    "space_name",
+    metavar="NAME",
+    shell_complete=complete_spaces,
+    help="Only entries of this space.",
+)
 @click.option(
     "--operation",
     "operations",

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 import click
 
 from ragloom.cli import Command, Session, json_option, print_json, print_text
-from ragloom.cli._options import SHOW_ALL, Spaces, query_options, refresh_option, space_options
+from ragloom.cli._options import (
+    SHOW_ALL,
+    Spaces,
+    complete_components,
+    completes,
+    query_options,
+    refresh_option,
+    space_options,
+)
 
 if TYPE_CHECKING:
     from ragloom.context.packing import Strategy
@@ -46,6 +54,7 @@ Examples:
     "--format",
     "format_name",
     metavar="NAME",
+    shell_complete=complete_components("formatter"),
     help="The formatter: text, markdown, json, xml, a provider's (see --model), or a plugin's.",
 )
 @click.option(
@@ -59,6 +68,7 @@ Examples:
     metavar="NAME",
     default="auto",
     show_default=True,
+    shell_complete=completes(lambda _: ("auto", "cl100k_base", "o200k_base", "approximate")),
     help="The tokenizer that counts: auto, cl100k_base, o200k_base or approximate.",
 )
 @refresh_option

@@ -77,6 +77,8 @@ def command(
     once, below the workspace's .ragloom. The result is nDCG@10, recall and MRR, the off-topic
     queries that pass the gate, the answerable queries that keep a hit, and the latency.
 
+    The figures are kept, for 'ragloom ui' to show them side by side.
+
     Plugins evaluate folders of other kinds, which a file in them marks: 'ragloom plugins' lists them.
     Of the options, only --json applies to those.
     """
@@ -84,6 +86,7 @@ def command(
         _evaluate_by_plugin(session, folder, as_json=as_json)
         return
     from ragloom.evaluation.collections import everyday_questions, read_collection
+    from ragloom.evaluation.kept import keep_evaluation
     from ragloom.evaluation.measures import compare, evaluate, write_run
 
     collection = read_collection(folder, split=split)
@@ -106,6 +109,7 @@ def command(
                 off_topic=foreign,
                 progress=meter,
             )
+        keep_evaluation(space.workspace.state, evaluations[each])
     main = evaluations[mode]
     comparisons = {other: compare(main, evaluations[other]) for other in dict.fromkeys(against)}
     if run is not None:

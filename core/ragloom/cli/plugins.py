@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ragloom.cli import Group, Session, json_option, print_json, print_table
+from ragloom.cli import Group, Session, completes, json_option, print_json, print_table
 
 if TYPE_CHECKING:
     from ragloom.plugin.info import PluginInfo
@@ -73,7 +73,12 @@ Examples:
   ragloom plugins check my-loader --sample page.mine
   ragloom plugins check my-store -- -x --tb=short""",
 )
-@click.argument("distribution")
+@click.argument(
+    "distribution",
+    shell_complete=completes(
+        lambda session: sorted({one.distribution for one in session.host().plugins()} - {""})
+    ),
+)
 @click.argument("pytest_arguments", nargs=-1, type=click.UNPROCESSED, metavar="[-- PYTEST…]")
 @click.option(
     "--option",

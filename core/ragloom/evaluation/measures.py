@@ -15,7 +15,7 @@ from ragloom.evaluation.collections import Collection, everyday_questions
 from ragloom.retrieval.query import Query
 from ragloom.retrieval.ranking import Ranking
 from ragloom.retrieval.search import Answers
-from ragloom.types import Mode, Progress, SearchResult
+from ragloom.types import Hit, Mode, Progress, SearchResult
 
 METRICS = ("ndcg@10", "recall@10", "recall@100", "mrr@10")
 _DEPTH = 100  # documents of a run
@@ -33,6 +33,9 @@ class GateReport:
         injected: Those that got any hit.
         answerable: Queries with an answer among the five best of an ungated search.
         kept: Those that still have an answer behind the gate.
+        off_topic_relevance: The highest relevance among the first hits of each off-topic query, without a
+            gate.
+        answerable_relevance: The highest relevance of an answer among them, of each answerable query.
     """
 
     min_relevance: float
@@ -40,6 +43,8 @@ class GateReport:
     injected: int
     answerable: int
     kept: int
+    off_topic_relevance: Sequence[float] = ()
+    answerable_relevance: Sequence[float] = ()
 
     @property
     def injection_rate(self) -> float:
@@ -156,7 +161,8 @@ def evaluate(
     gate = space.settings.min_relevance if min_relevance is None else min_relevance
     run: dict[str, Sequence[tuple[str, float]]] = {}
     latency: list[float] = []
-    answerable = kept = 0
+    kept = 0
+    reached: list[float] = []
     total = len(collection.queries) + len(off_topic)
     for number, (query_id, text) in enumerate(collection.queries.items()):
         if progress:
@@ -167,14 +173,19 @@ def evaluate(
         latency.append((time.perf_counter() - started) * 1000)
         right = collection.judgments[query_id]
         ungated = space.answer(Query(text, mode=mode, min_relevance=0.0, top_k=_ANSWER_DEPTH))
-        if right.keys() & _shown(collection, ungated):
-            answerable += 1
+        answers = [
+            hit.relevance for hit in ungated.hits if right.keys() & _documents_of(collection, hit)
+        ]
+        if answers:
+            reached.append(max(answers))
             kept += bool(right.keys() & _shown(collection, gated))
-    injected = 0
+    injected, foreign = 0, list[float]()
     for number, text in enumerate(off_topic, len(collection.queries)):
         if progress:
             progress("queries", number, total)
         injected += bool(space.answer(Query(text, mode=mode, min_relevance=gate, top_k=1)).hits)
+        ungated = space.answer(Query(text, mode=mode, min_relevance=0.0, top_k=_ANSWER_DEPTH))
+        foreign.append(max((hit.relevance for hit in ungated.hits), default=0.0))
     metrics, by_query = _score(collection, run)
     return Evaluation(
         collection=collection.name,
@@ -188,8 +199,10 @@ def evaluate(
             min_relevance=gate,
             off_topic=len(off_topic),
             injected=injected,
-            answerable=answerable,
+            answerable=len(reached),
             kept=kept,
+            off_topic_relevance=foreign,
+            answerable_relevance=reached,
         ),
     )
 
@@ -250,9 +263,13 @@ def _documents(
 
 def _shown(collection: Collection, result: SearchResult) -> set[str]:
     """The documents among the hits, those of the same text included."""
-    hits = result.hits
-    copies = (copy.uri for hit in hits for copy in hit.copies)
-    return {_document(collection, uri) for uri in (*(hit.chunk.uri for hit in hits), *copies)}
+    return set[str]().union(*(_documents_of(collection, hit) for hit in result.hits))
+
+
+def _documents_of(collection: Collection, hit: Hit) -> set[str]:
+    """The document of a hit, and those of the same text."""
+    uris = (hit.chunk.uri, *(copy.uri for copy in hit.copies))
+    return {_document(collection, uri) for uri in uris}
 
 
 def _document(collection: Collection, uri: str) -> str:

@@ -14,6 +14,7 @@ from ragloom import RagloomError
 from ragloom.cli import (
     Group,
     Session,
+    completes,
     failures,
     json_option,
     on_one_line,
@@ -50,11 +51,15 @@ def agents() -> None:
     """Show, index and search the agents that agents.yaml names."""
 
 
-def _opened(session: Session) -> Agents:
+def _opened(session: Session, *, quiet: bool = False) -> Agents:
     from ragloom_agents.agents import Agents
 
-    session.name_workspace()
+    if not quiet:
+        session.name_workspace()
     return Agents.open(session.folder, config=session.config, host=session.host())
+
+
+_complete = completes(lambda session: _opened(session, quiet=True).settings.agents)
 
 
 @agents.command(
@@ -111,7 +116,7 @@ def _row(opened: Agents, agent_id: str) -> dict[str, Json]:
 Examples:
   ragloom agents show awscli""",
 )
-@click.argument("agent_id", metavar="ID")
+@click.argument("agent_id", metavar="ID", shell_complete=_complete)
 @json_option
 @click.pass_obj
 def show(session: Session, *, agent_id: str, as_json: bool) -> None:
@@ -151,7 +156,7 @@ Examples:
   ragloom agents prompt awscli > system.txt
   ragloom agents prompt awscli --json | jq .tokens""",
 )
-@click.argument("agent_id", metavar="ID")
+@click.argument("agent_id", metavar="ID", shell_complete=_complete)
 @json_option
 @click.pass_obj
 def prompt(session: Session, *, agent_id: str, as_json: bool) -> None:
@@ -174,7 +179,7 @@ Examples:
   ragloom agents index
   ragloom agents index awscli --json""",
 )
-@click.argument("agent_ids", metavar="[ID]...", nargs=-1)
+@click.argument("agent_ids", metavar="[ID]...", nargs=-1, shell_complete=_complete)
 @json_option
 @click.pass_obj
 def index(session: Session, *, agent_ids: tuple[str, ...], as_json: bool) -> None:
@@ -217,7 +222,7 @@ Examples:
   ragloom agents search awscli "how do I copy a bucket?"
   ragloom agents search awscli bucket -k 3 --json | jq '.hits[].path'""",
 )
-@click.argument("agent_id", metavar="ID")
+@click.argument("agent_id", metavar="ID", shell_complete=_complete)
 @click.argument("query")
 @click.option(
     "-k", "--top-k", metavar="N", type=click.IntRange(min=1), help="Maximum number of hits."

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from importlib.util import find_spec
 from threading import Event, Thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
 
 from ragloom import IndexReport, MissingDependencyError, RagloomError
-from ragloom.cli import Command, Session, failures, stdout_for_protocol
+from ragloom.cli import (
+    Command,
+    Session,
+    complete_spaces,
+    completes,
+    failures,
+    stdout_for_protocol,
+)
 from ragloom.config import counted
 from ragloom_mcp.access import listen
 from ragloom_mcp.listening import Asked, access_options, announce, import_quickly, run
@@ -20,6 +27,13 @@ from ragloom_mcp.listening import Asked, access_options, announce, import_quickl
 if TYPE_CHECKING:
     from ragloom import Space
     from ragloom_mcp.shelf import Shelf
+
+
+def _agents(session: Session) -> Iterable[str]:
+    workspace = session.workspace()
+    spaces = workspace.host.spaces_of("agents", workspace)
+    return sorted(cast("Mapping[str, object]", spaces or {}))
+
 
 _STEP = 5.0  # seconds of embedding between two looks at the files
 
@@ -36,8 +50,19 @@ Examples:
   ragloom mcp --http --host 0.0.0.0 --token-file token --allow-host docs.example.org
   claude mcp add docs -- ragloom mcp --space docs""",
 )
-@click.option("--agent", metavar="ID", help="Serve the documents of this agent, and nothing else.")
-@click.option("-s", "--space", metavar="NAME", help="Serve this space, and nothing else.")
+@click.option(
+    "--agent",
+    metavar="ID",
+    shell_complete=completes(_agents),
+    help="Serve the documents of this agent, and nothing else.",
+)
+@click.option(
+    "-s",
+    "--space",
+    metavar="NAME",
+    shell_complete=complete_spaces,
+    help="Serve this space, and nothing else.",
+)
 @click.option("--http", is_flag=True, help="Serve streamable HTTP instead of stdio.")
 @access_options("RAGLOOM_MCP_TOKEN")
 @click.option("--index", is_flag=True, help="Bring what is served up to date first.")

@@ -143,11 +143,16 @@ def announce(session: Session, listener: socket.socket, access: Access, path: st
 
 
 def run(app: App, listener: socket.socket, access: Access) -> None:
+    """Serve those who may ask, as :func:`serve_until_stopped` does."""
+    serve_until_stopped(Guard(app, access), listener)
+
+
+def serve_until_stopped(app: App, listener: socket.socket) -> None:
     """Serve until the process is told to stop; then finish the requests that are under way."""
     import uvicorn
 
     config = uvicorn.Config(
-        Guard(app, access),
+        app,
         log_level="warning",
         access_log=False,
         server_header=False,

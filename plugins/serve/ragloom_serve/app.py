@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import json
-import logging
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import nullcontext
+from collections.abc import Mapping
 from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-import anyio
 from anyio import to_thread
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from ragloom import ConfigError, Json, NotIndexedError, RagloomError, SourceError
+from ragloom import ConfigError, Json
 from ragloom_mcp.access import App, Receive, Scope, Send, error_json
+from ragloom_mcp.answering import answered, edge
 from ragloom_mcp.server import http_app
 from ragloom_mcp.shelf import Shelf
 from ragloom_mcp.turn import Turn
@@ -37,11 +35,8 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
     from starlette.requests import Request
 
-_LOG = logging.getLogger("ragloom")
 _MOST_BYTES = 4 * 2**20  # of a body
 _LISTS = ("path", "where")  # arguments that may be repeated in an address
-
-Answer = Callable[[], dict[str, Json]]
 
 
 def team_app(shelf: Shelf, turn: Turn | None = None) -> App:
@@ -52,25 +47,25 @@ def team_app(shelf: Shelf, turn: Turn | None = None) -> App:
 
     async def search(request: Request) -> Response:
         given = checked(await _arguments(request, SEARCH_TAKES), SEARCH_TAKES)
-        return await _answered(partial(api.search, given), turn)
+        return await answered(partial(api.search, given), turn)
 
     async def context(request: Request) -> Response:
         given = checked(await _arguments(request, CONTEXT_TAKES), CONTEXT_TAKES)
-        return await _answered(partial(api.context, given), turn)
+        return await answered(partial(api.context, given), turn)
 
     async def spaces(_request: Request) -> Response:
-        return await _answered(api.spaces, turn, alone=False)
+        return await answered(api.spaces, turn, alone=False)
 
     async def store(request: Request) -> Response:
         given = checked(await _body(request), STORE_TAKES)
         name = request.path_params["space"]
         if name not in await to_thread.run_sync(shelf.names):
             raise HTTPException(404, f"unknown vector store {name!r}: it is the name of a space")
-        return await _answered(partial(vector_store_search, shelf, name, given), turn)
+        return await answered(partial(vector_store_search, shelf, name, given), turn)
 
     async def embed(request: Request) -> Response:
         given = checked(await _body(request), EMBEDDINGS_TAKE)
-        return await _answered(partial(embeddings, shelf, turn, given), turn, alone=False)
+        return await answered(partial(embeddings, shelf, turn, given), turn, alone=False)
 
     async def measured(request: Request) -> Response:
         accept = request.headers.get("accept", "")
@@ -82,13 +77,13 @@ def team_app(shelf: Shelf, turn: Turn | None = None) -> App:
 
     both = ["GET", "POST"]
     routes = [
-        Route("/search", _edge(search), methods=both),
-        Route("/context", _edge(context), methods=both),
-        Route("/spaces", _edge(spaces)),
-        Route("/v1/vector_stores/{space}/search", _edge(store), methods=["POST"]),
-        Route("/v1/embeddings", _edge(embed), methods=["POST"]),
-        Route("/metrics", _edge(measured)),
-        Route("/openapi.json", _edge(openapi)),
+        Route("/search", edge(search), methods=both),
+        Route("/context", edge(context), methods=both),
+        Route("/spaces", edge(spaces)),
+        Route("/v1/vector_stores/{space}/search", edge(store), methods=["POST"]),
+        Route("/v1/embeddings", edge(embed), methods=["POST"]),
+        Route("/metrics", edge(measured)),
+        Route("/openapi.json", edge(openapi)),
     ]
     app = http_app(shelf, turn=turn, routes=routes)
     app.add_exception_handler(HTTPException, _as_json)
@@ -122,43 +117,6 @@ class _Measured:
             path = getattr(route, "path", "other")
             self._metrics.requests.labels(path, str(status)).inc()
             self._metrics.seconds.labels(path).observe(perf_counter() - started)
-
-
-async def _answered(answer: Answer, turn: Turn, *, alone: bool = True) -> Response:
-    """What a thread answers, in its turn where it runs ``alone``."""
-
-    def run() -> dict[str, Json]:
-        with turn if alone else nullcontext():
-            return answer()
-
-    with anyio.fail_after(turn.timeout):
-        return JSONResponse(await to_thread.run_sync(run, abandon_on_cancel=True))
-
-
-def _edge(
-    endpoint: Callable[[Request], Awaitable[Response]],
-) -> Callable[[Request], Awaitable[Response]]:
-    """``endpoint`` with every error as one line of JSON."""
-
-    async def answer(request: Request) -> Response:
-        try:
-            return await endpoint(request)
-        except HTTPException as error:
-            status, reason = error.status_code, error.detail
-        except NotIndexedError as error:
-            status, reason = 503, str(error)
-        except (ConfigError, SourceError) as error:
-            status, reason = 400, str(error)
-        except TimeoutError:
-            status, reason = 504, "no answer in time"
-        except RagloomError as error:
-            status, reason = 503, str(error)
-        except Exception as error:  # noqa: BLE001 - the edge: a client waits for its answer
-            status, reason = 500, f"{type(error).__name__}: {error}"
-            _LOG.error("%s failed: %s", request.url.path, " ".join(reason.split()))
-        return JSONResponse(error_json(status, reason), status_code=status)
-
-    return answer
 
 
 async def _as_json(_request: Request, error: Exception) -> Response:

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 import click
 
 from ragloom import MissingDependencyError
-from ragloom.cli import Command, Session
+from ragloom.cli import Command, Session, complete_spaces
 from ragloom_mcp.access import listen
 from ragloom_mcp.listening import Asked, access_options, announce, import_quickly, run
 
@@ -28,6 +28,7 @@ Examples:
     "--space",
     "names",
     metavar="NAME",
+    shell_complete=complete_spaces,
     multiple=True,
     help="Serve this space; may be repeated.",
 )

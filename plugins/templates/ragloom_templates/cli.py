@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, Unpack, cast
@@ -15,6 +15,7 @@ from ragloom.cli import (
     SHARE,
     Group,
     Session,
+    completes,
     json_option,
     on_one_line,
     print_json,
@@ -37,13 +38,26 @@ dirs_option = click.option(
     type=click.Path(exists=True, file_okay=False),
     help="A folder of templates instead of those in the settings; repeatable.",
 )
-id_argument = click.argument("template_id", metavar="ID")
+
+
+def _of_all(field: str) -> Callable[[Session], Iterable[str]]:
+    """The values that templates have of a field."""
+    return lambda session: sorted(
+        {str(getattr(one, field)) for one in open_library(session).read_files()}
+    )
+
+
+id_argument = click.argument("template_id", metavar="ID", shell_complete=completes(_of_all("id")))
 
 
 def filter_options(command: F) -> F:
     """``--domain``, ``--complexity`` and ``--methodology``."""
     for name in ("methodology", "complexity", "domain"):
-        command = click.option(f"--{name}", help=f"Only templates of this {name}.")(command)
+        command = click.option(
+            f"--{name}",
+            shell_complete=completes(_of_all(name)),
+            help=f"Only templates of this {name}.",
+        )(command)
     return command
 
 

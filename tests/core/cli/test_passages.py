@@ -3,10 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from ragloom import Chunk, Hit, Lines, Location, Span
+from ragloom import Chunk, Hit, Lines, Location, QueryWords, Span
 from ragloom.cli import _output, print_table, print_text
 from ragloom.cli._output import size, span_of_time
-from ragloom.cli._passages import QueryWords, line_of, lines_of, shown_path
+from ragloom.cli._passages import Look, _styled, line_of, lines_of, shown_path
 from ragloom.snapshot.lexical import stemmed
 
 STYLE = re.compile("\x1b\\[[0-9;]*m")
@@ -38,7 +38,8 @@ def words(*sought, **weights):
 
 
 def shown(found, *, width=80, sought=(), scores=False):
-    lines = lines_of(found, "docs/a.md", words(*sought), width=width, scores=scores)
+    look = Look(width=width, scores=scores)
+    lines = lines_of(found, "docs/a.md", words(*sought), look)
     return [STYLE.sub("", line) for line in lines]
 
 
@@ -84,7 +85,7 @@ def test_a_passage_is_shown_from_its_best_matching_lines(at):
     assert ([f"    … {left} more line{'s' * (left > 1)}"] if left else []) == lines[10:]
 
     line = line_of(found, "docs/a.md", words("retrying", "error"))
-    assert line.startswith(f"docs/a.md:41: 0.80 … {first}: ")
+    assert line.startswith(f"docs/a.md:{first}: 0.80 … ")
     assert "retry after errors" in line
 
 
@@ -97,8 +98,7 @@ def test_different_words_tell_more_than_a_word_again_and_rare_ones_more_than_com
         hit("\n".join([*LONG[:4], "error", *LONG[:20], "latch", *LONG[:20]])),
         "a",
         words(error=0.1, latch=5.0),
-        width=80,
-        scores=False,
+        Look(width=80),
     )
     assert "   26 │ latch" == STYLE.sub("", list(rare)[2])
 
@@ -149,7 +149,7 @@ def test_wide_characters_take_two_columns():
 
 
 def marked(terms, text):
-    styled = words(*terms).mark(text)
+    styled = words(*terms).mark(text, _styled)
     return re.sub("(?:\x1b\\[[1-9][0-9;]*m)+([^\x1b]*)\x1b\\[0m", r"<\1>", styled)
 
 
@@ -187,7 +187,7 @@ def test_the_path_is_relative_to_the_current_folder(tmp_path, monkeypatch):
 @pytest.mark.parametrize(("relevance", "color"), [(0.9, 32), (0.5, 33), (0.1, 31)])
 def test_the_relevance_has_a_colour(relevance, color):
     found = hit("x", relevance=relevance)
-    head = next(iter(lines_of(found, "a", words(), width=80, scores=False)))
+    head = next(iter(lines_of(found, "a", words(), Look(width=80))))
     assert head.startswith(f"\x1b[{color}m")
 
 

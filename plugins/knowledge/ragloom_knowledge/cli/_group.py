@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypedDict, TypeVar
 
 import click
 
-from ragloom.cli import Group, Session, print_json
+from ragloom.cli import Group, Session, completes, print_json
 
 if TYPE_CHECKING:
     from ragloom import Json
@@ -16,7 +16,19 @@ if TYPE_CHECKING:
 
 Function = TypeVar("Function", bound=Callable[..., None])
 
-id_argument = click.argument("lesson_id", metavar="ID")
+
+def of_all(field: str) -> Callable[[Session], Iterable[str]]:
+    """The values that lessons have of a field, for a shell."""
+
+    def values(session: Session) -> Iterable[str]:
+        with opened_base(session) as opened:
+            found = {getattr(lesson, field) for lesson in opened.lessons()}
+        return sorted(found - {None})
+
+    return values
+
+
+id_argument = click.argument("lesson_id", metavar="ID", shell_complete=completes(of_all("id")))
 
 
 class Labels(TypedDict):
@@ -47,7 +59,12 @@ def knowledge() -> None:
 def labels(command: Function) -> Function:
     """The options of :class:`Labels`."""
     for name in ("technology", "task-type", "agent-type"):
-        command = click.option(f"--{name}", metavar="NAME", help=f"The lesson's {name}.")(command)
+        command = click.option(
+            f"--{name}",
+            metavar="NAME",
+            shell_complete=completes(of_all(name.replace("-", "_"))),
+            help=f"The lesson's {name}.",
+        )(command)
     return command
 
 
