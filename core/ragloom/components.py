@@ -16,7 +16,16 @@ from ragloom.config.options import user_path
 from ragloom.config.settings import SpaceSettings
 from ragloom.errors import ConfigError, SourceError
 from ragloom.plugin.host import PluginHost
-from ragloom.protocols import Chunker, Embedder, Formatter, Loader, Reranker, Store, WorkspaceView
+from ragloom.protocols import (
+    Chunker,
+    Embedder,
+    Formatter,
+    Loader,
+    Reranker,
+    Runner,
+    Store,
+    WorkspaceView,
+)
 from ragloom.secrets.names import is_secret
 from ragloom.sources.bounded import BoundedLoader, Limits, too_large
 from ragloom.sources.discovery import Found, matches_any, walk
@@ -140,6 +149,11 @@ class Components:
     def formatter(self) -> Formatter:
         """The component that writes a context as text."""
         return _made(self.host.formatter, self.settings.formatter)
+
+    @cached_property
+    def runner(self) -> Runner:
+        """The component that works on the files of an index run."""
+        return _made(self.host.runner, self.settings.runner)
 
     @cached_property
     def loaders(self) -> Mapping[str, Loader]:

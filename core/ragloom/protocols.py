@@ -6,7 +6,7 @@ at a time, and never changes what it is given.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar, runtime_checkable
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:  # numpy would be half of what `import ragloom` costs
     import numpy.typing as npt
 
 T = TypeVar("T")
+Batch = TypeVar("Batch")
+Done = TypeVar("Done")
 
 Embeddings: TypeAlias = "npt.NDArray[np.float32]"
 """``(n, d)`` or ``(d,)`` float32, C-contiguous; every row finite and of unit length."""
@@ -234,6 +236,39 @@ class Reranker(Protocol):
 
     def close(self) -> None:
         """Free the memory. The next call loads the model again."""
+
+
+@runtime_checkable
+class Runner(Protocol):
+    """Runs the work of an index run over batches of files: here, or on other processes and machines."""
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether work runs in other processes, which then embed, too.
+
+        What :meth:`run` is given can be pickled then, and so can batches and results.
+        """
+
+    def run(
+        self, start: Callable[[], Callable[[Batch], Done]], batches: Iterable[Batch]
+    ) -> Iterator[tuple[int, Done]]:
+        """Work on every batch once, and give each result with the place of its batch, from 0.
+
+        Args:
+            start: Called once in each process that works; it returns what is called with each batch. Keep
+                it there: it holds a model.
+            batches: Taken as they are worked on, a bounded number ahead of the results.
+
+        Yields:
+            Places and results, in any order, each as soon as it is there.
+
+        Raises:
+            RagloomError: As raised by the work, which is not repeated then; or a batch ended its process
+                again and again, or the other machines cannot be reached.
+        """
+
+    def close(self) -> None:
+        """Let go of the processes. The next call starts others."""
 
 
 @runtime_checkable

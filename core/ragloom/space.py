@@ -21,19 +21,15 @@ from ragloom.indexing.pending import PendingVectors
 from ragloom.indexing.space_record import SpaceRecord
 from ragloom.protocols import SearchableStore
 from ragloom.reports import IndexFinished, IndexReport, VerifyReport
-from ragloom.retrieval.calibration import (
-    CALIBRATION_NAME,
-    fit_to_corpus,
-    read_calibration,
-    write_calibration,
-)
+from ragloom.retrieval.calibration import CALIBRATION_NAME, read_calibration
+from ragloom.retrieval.fitting import fit
 from ragloom.retrieval.freshness import follow
 from ragloom.retrieval.query import Query
 from ragloom.retrieval.ranking import Ranking
-from ragloom.retrieval.relevance import DEFAULT_CALIBRATION
 from ragloom.retrieval.search import judged, search
 from ragloom.retrieval.verify import prove
 from ragloom.searchable import Searchable
+from ragloom.sharded import Sharded
 from ragloom.snapshot import Snapshot, current_generation, last_meta
 from ragloom.sources.roots import resolve_roots
 from ragloom.status import SpaceStatus, status_of
@@ -50,7 +46,7 @@ _UNCALIBRATED = (
 )
 
 
-class Space(Components, Searchable, Indexed[IndexReport]):
+class Space(Components, Searchable, Sharded, Indexed[IndexReport]):
     """One named index; a :class:`ragloom.Workspace` makes it. A context manager that closes it.
 
     Args:
@@ -94,6 +90,8 @@ class Space(Components, Searchable, Indexed[IndexReport]):
         self._reader.close()
         if "embedder" in self.__dict__:
             self.embedder.close()
+        if "runner" in self.__dict__:
+            self.runner.close()
         if (reranker := self.__dict__.get("reranker")) is not None:
             reranker.close()
 
@@ -148,17 +146,10 @@ class Space(Components, Searchable, Indexed[IndexReport]):
             StoreError: The store failed; the last index keeps answering.
             ModelError: The model failed; nothing was written.
         """
-        self.workspace.check_trust()  # a link may lead elsewhere than when the workspace was opened
-        resolve_roots(self.settings.sources, self.root)  # before anything is created
-        if not allow_empty:
-            self._refuse_emptying()
-        self._prepare()
+        indexer = self._begun(progress, allow_empty=allow_empty)
         before = current_generation(self.directory)
-        report = self._indexer(progress).run(full=full, seconds=seconds, timeout=timeout)
-        values = {name: getattr(report, name) for name in _FIGURES}
-        figures = {name: n if isinstance(n, int) else len(n) for name, n in values.items()}
-        changed = report.generation != before
-        self._finished("index", report.generation, report.seconds, figures, changed=changed)
+        report = indexer.run(full=full, seconds=seconds, timeout=timeout)
+        self._told(report, changed=report.generation != before)
         first = bool(report.embedded) and report.embedded == report.chunks
         if first and self.embedder.calibration is None and self.calibration() is None:
             return replace(report, warnings=(*report.warnings, _UNCALIBRATED))
@@ -180,7 +171,7 @@ class Space(Components, Searchable, Indexed[IndexReport]):
             raise NotIndexedError(f"nothing is indexed in {self.name!r} yet: run 'ragloom index'")
         self._prepare()
         started = time.perf_counter()
-        chunks = self._indexer(progress).repair()
+        chunks = Indexer(self.name, self.directory, self, progress).repair()
         generation, seconds = current_generation(self.directory), time.perf_counter() - started
         self._finished("repair", generation, seconds, {"chunks": chunks}, changed=True)
         return chunks
@@ -326,14 +317,7 @@ class Space(Components, Searchable, Indexed[IndexReport]):
             ConfigError: Too few of the queries found anything to compare.
         """
         self.reset_calibration()
-        fitted = fit_to_corpus(
-            self.embedder.calibration or DEFAULT_CALIBRATION,
-            lambda text: search(Query(text, min_relevance=0.0, mode="hybrid"), self, rerank=False),
-            off_topic,
-            source=f"fitted to {self.name!r} with {len(off_topic)} off-topic queries",
-        )
-        write_calibration(self.directory, self.embedder.fingerprint, fitted)
-        return fitted
+        return fit(self, self.directory, off_topic)
 
     def reset_calibration(self) -> None:
         """Go back to the embedder's own calibration."""
@@ -380,6 +364,19 @@ class Space(Components, Searchable, Indexed[IndexReport]):
         )
         self.host.finished(self.workspace, event)
 
+    def _begun(self, progress: Progress | None, *, allow_empty: bool = False) -> Indexer:
+        self.workspace.check_trust()  # a link may lead elsewhere than when the workspace was opened
+        resolve_roots(self.settings.sources, self.root)  # before anything is created
+        if not allow_empty:
+            self._refuse_emptying()
+        self._prepare()
+        return Indexer(self.name, self.directory, self, progress)
+
+    def _told(self, report: IndexReport, *, changed: bool = True) -> None:
+        values = {name: getattr(report, name) for name in _FIGURES}
+        figures = {name: n if isinstance(n, int) else len(n) for name, n in values.items()}
+        self._finished("index", report.generation, report.seconds, figures, changed=changed)
+
     def _refuse_emptying(self) -> None:
         if self.record is None or not self.generation:
             return
@@ -393,6 +390,3 @@ class Space(Components, Searchable, Indexed[IndexReport]):
         self.directory.mkdir(parents=True, exist_ok=True)
         if self.record is not None:
             self.record.write(self.settings)
-
-    def _indexer(self, progress: Progress | None) -> Indexer:
-        return Indexer(self.name, self.directory, self, progress)

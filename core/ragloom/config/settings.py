@@ -126,6 +126,7 @@ class SpaceSettings:
         reranker: What reorders the best candidates; ``none`` for their fused order.
         rerank_depth: Candidates that it reorders.
         formatter: How a context is written.
+        runner: Where an index run reads, splits and embeds files; ``local`` for its own process.
         mode: ``hybrid`` (by meaning and words, scores added), ``rrf`` (the same, by reciprocal ranks),
             ``dense`` (by meaning) or ``lexical`` (by words).
         top_k: Maximum number of hits.
@@ -152,6 +153,7 @@ class SpaceSettings:
     reranker: Component = Component(name=NONE)
     rerank_depth: _Count = 30
     formatter: Component = Component(name="text")
+    runner: Component = Component(name="local")
     mode: Mode = "hybrid"
     top_k: _Count = 5
     min_relevance: _Share = 0.3

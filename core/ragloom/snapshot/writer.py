@@ -128,7 +128,8 @@ class GenerationWriter:
             for path in files_of(stem):
                 link_or_copy(path, self.directory / f"{name}{path.suffix}")
             segment = Segment(self.directory / name, self._next_serial)
-            self._index_words(segment, range(len(segment)))
+            rows = np.delete(np.arange(len(segment)), segment.removed)
+            self._index_words(segment, rows.tolist())
             segment.release()
             self._segments.append(segment)
             self._next_serial += len(segment)
