@@ -23,6 +23,7 @@ from ragloom.protocols import (
     Embeddings,
     Formatter,
     Loader,
+    RemoteStore,
     Reranker,
     Runner,
     SearchableStore,
@@ -58,6 +59,7 @@ from ragloom.types import (
     Section,
     Source,
     Span,
+    StoredChunk,
 )
 
 if TYPE_CHECKING:
@@ -113,6 +115,7 @@ __all__ = [
     "Provider",
     "Query",
     "RagloomError",
+    "RemoteStore",
     "Reranker",
     "Runner",
     "SearchFinished",
@@ -131,6 +134,7 @@ __all__ = [
     "StoreError",
     "StoreLockedError",
     "StoreOutdatedError",
+    "StoredChunk",
     "TokenCounter",
     "UntrustedError",
     "VerifyReport",

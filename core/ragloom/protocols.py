@@ -6,11 +6,20 @@ at a time, and never changes what it is given.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar, runtime_checkable
 
-from ragloom.types import Calibration, Chunk, Condition, Context, Document, Piece, Source
+from ragloom.types import (
+    Calibration,
+    Chunk,
+    Condition,
+    Context,
+    Document,
+    Piece,
+    Source,
+    StoredChunk,
+)
 
 if TYPE_CHECKING:  # numpy would be half of what `import ragloom` costs
     import numpy as np
@@ -213,6 +222,67 @@ class SearchableStore(Store, Protocol):
         """The ids of the ``limit`` nearest chunks that pass every condition, and their cosine.
 
         Best first, ties by id; +1 is the same direction, 0 orthogonal, -1 opposite.
+        """
+
+    def put_records(self, records: Mapping[str, str]) -> None:
+        """Keep texts beside the chunks, each in place of the one of its name; an empty one removes it.
+
+        They are no chunks: nothing counts, scans or finds them. :meth:`drop` removes them.
+
+        Args:
+            records: Names of 64 ASCII letters, digits, ``-`` and ``.`` at most, and texts of 60,000 bytes.
+        """
+
+    def get_records(self, names: Sequence[str]) -> Mapping[str, str]:
+        """Those of the records that are there, by name."""
+
+
+@runtime_checkable
+class RemoteStore(SearchableStore, Protocol):
+    """A searchable store that machines read which have nothing else: no snapshot, no files.
+
+    Its rows belong to shards. An open one writes, counts, scans and searches its own shard alone;
+    the methods below read all shards.
+    """
+
+    def connect(self, *, space: str) -> None:
+        """Open a space for reading, whatever its dimension; raises as :meth:`Store.open`.
+
+        Raises:
+            NotIndexedError: Nobody has written to the space.
+        """
+
+    @property
+    def ranks_words(self) -> bool:
+        """Whether the open store searches by words, too; an older server may not, and a closed store does not."""
+
+    def upsert_stored(self, rows: Sequence[StoredChunk], vectors: Embeddings) -> None:
+        """As :meth:`Store.upsert`, with what a search needs of the chunks; ``shard`` is the store's own."""
+
+    def known(self, keys: Sequence[str]) -> Mapping[str, Embeddings]:
+        """Vectors by :attr:`ragloom.Chunk.key`, of any shard; keys that nobody has are omitted."""
+
+    def shard_records(self, names: Sequence[str]) -> Mapping[str, Mapping[str, str]]:
+        """The records of every shard that has one of them: shard to name to text."""
+
+    def find(
+        self,
+        words: str,
+        vector: Embeddings | None,
+        *,
+        limit: int,
+        where: Sequence[Condition] = (),
+    ) -> Sequence[tuple[StoredChunk, Embeddings]]:
+        """The best chunks of all shards by words and by vector, and their vectors; each once, in any order.
+
+        Args:
+            words: As in :class:`ragloom.StoredChunk`; empty for none.
+            vector: ``(d,)``; None for none.
+            limit: Of the chunks by words, and of those by vector.
+            where: What every chunk passes.
+
+        Returns:
+            With ``vector``, also the farthest chunk, which is the end of the scale.
         """
 
 

@@ -18,12 +18,13 @@ from ragloom.indexing.answering import StoreReader
 from ragloom.indexing.drop import drop
 from ragloom.indexing.indexer import LOCK_TIMEOUT, Indexer
 from ragloom.indexing.pending import PendingVectors
+from ragloom.indexing.remote_reader import RemoteReader
 from ragloom.indexing.space_record import SpaceRecord
 from ragloom.protocols import SearchableStore
 from ragloom.reports import IndexFinished, IndexReport, VerifyReport
 from ragloom.retrieval.calibration import CALIBRATION_NAME, read_calibration
 from ragloom.retrieval.fitting import fit
-from ragloom.retrieval.freshness import follow
+from ragloom.retrieval.freshness import follow, follow_remote
 from ragloom.retrieval.query import Query
 from ragloom.retrieval.ranking import Ranking
 from ragloom.retrieval.search import judged, search
@@ -83,11 +84,13 @@ class Space(Components, Searchable, Sharded, Indexed[IndexReport]):
         self._snapshot: Snapshot | None = None
         self._pending: PendingVectors | None = None
         self._reader = StoreReader(self.new_store, name, directory)
+        self._remote = RemoteReader(self.new_store, name, directory)
 
     def close(self) -> None:
         """Free the model's memory and let go of a server; the next search starts them again."""
         self._release_worker()
         self._reader.close()
+        self._remote.close()
         if "embedder" in self.__dict__:
             self.embedder.close()
         if "runner" in self.__dict__:
@@ -233,6 +236,8 @@ class Space(Components, Searchable, Sharded, Indexed[IndexReport]):
             NotIndexedError: Nothing is indexed yet.
             StoreError: The state folder is not used, or the machine keeps it from being read.
         """
+        if self.settings.read == "remote":
+            return self._remote.index()
         if self._snapshot is None or self._snapshot.meta.generation != self.generation:
             self.workspace.state  # noqa: B018 - raises where what came since is not to be used
             try:
@@ -296,6 +301,8 @@ class Space(Components, Searchable, Sharded, Indexed[IndexReport]):
         With ``check_files: false`` it is as it was indexed, and has the hash of its file.
         """
         uri = hit.chunk.uri
+        if self.settings.read == "remote":
+            return follow_remote(hit, self.root / uri, lambda: self.loaders)
         # Of the generation that answered: opening it for every hit would read CURRENT each time.
         files = (self._snapshot or self.snapshot()).files
         if not self.settings.check_files:
@@ -341,7 +348,7 @@ class Space(Components, Searchable, Sharded, Indexed[IndexReport]):
 
     def native(self) -> SearchableStore | None:
         """The store, open for searching, where it answers searches itself and holds what is searched."""
-        if not isinstance(self.store, SearchableStore):
+        if self.settings.read == "remote" or not isinstance(self.store, SearchableStore):
             return None
         return self._reader.answering(self.snapshot())
 

@@ -72,7 +72,7 @@ def bring_up_to_date(session: Session, spaces: Sequence[Space]) -> None:
         OSError: A space that has no index cannot be written.
     """
     for space in spaces:
-        if not space.settings.check_files:
+        if not space.settings.check_files or space.settings.read == "remote":
             continue  # another machine indexes, and the files are there
         report = _refreshed(session, space, alone=len(spaces) == 1)
         if report is None:

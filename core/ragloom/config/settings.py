@@ -33,7 +33,7 @@ from ragloom.config.options import Legal, Place, parse
 from ragloom.config.sections import read_section, unknown_setting
 from ragloom.config.yaml_file import YamlFile, read_yaml
 from ragloom.errors import ConfigError
-from ragloom.types import Json, Mode
+from ragloom.types import Json, Mode, Read
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -133,6 +133,8 @@ class SpaceSettings:
         min_relevance: What is less relevant (0 to 1) is not shown.
         per_file: Maximum number of hits of one file in a row of results; 0 for no maximum.
         first_answer: Seconds that a search embeds the best chunks by words, while many have no vector.
+        read: ``remote`` asks the store for everything, on a machine that has neither an index nor files;
+            ``local`` searches the index of this workspace.
         check_files: Whether a search compares each hit with its file. False where the index came from
             another machine and the files did not: hits are as indexed, and name the hash of their file.
         max_file_bytes: A larger file is skipped, with a warning.
@@ -159,6 +161,7 @@ class SpaceSettings:
     min_relevance: _Share = 0.3
     per_file: _Limit = 3
     first_answer: _Seconds = 2.0
+    read: Read = "local"
     check_files: bool = True
     max_file_bytes: _Count = 100_000_000
     max_file_characters: _Count = 10_000_000

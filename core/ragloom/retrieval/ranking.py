@@ -120,7 +120,7 @@ def find_candidates(
         if not passing.any():
             return _none(snapshot, "no file passes the filter")
         allowed = np.flatnonzero(passing[snapshot.file_of_row])
-    vector = None if mode == "lexical" else _vector(query.text, snapshot, embedder)
+    vector = None if mode == "lexical" else query_vector(query.text, snapshot, embedder)
     terms = query.terms if mode != "dense" else {}
     among = None if allowed is None else snapshot.serials[allowed]
     serials, scores = snapshot.lexical.search(terms, limit=CANDIDATES, among=among)
@@ -308,7 +308,7 @@ def _behind(head: Ranking, whole: Ranking) -> Ranking:
     )
 
 
-def _vector(text: str, snapshot: Snapshot, embedder: Embedder | None) -> Embeddings | None:
+def query_vector(text: str, snapshot: Snapshot, embedder: Embedder | None) -> Embeddings | None:
     """``(d,)``; None where the model knows nothing of a text: words may still be found."""
     if embedder is None:
         return None

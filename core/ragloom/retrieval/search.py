@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -30,9 +31,11 @@ from ragloom.retrieval.relevance import (
     best_of,
     weigh,
 )
+from ragloom.retrieval.remote import candidates_of
 from ragloom.retrieval.rerank import reranked
 from ragloom.retrieval.rows import Row
 from ragloom.snapshot import Snapshot
+from ragloom.snapshot.remote import RemoteIndex, RemoteSnapshot
 from ragloom.types import Calibration, Condition, Hit, Mode, SearchResult
 
 _LOG = logging.getLogger("ragloom")
@@ -149,17 +152,10 @@ def _gather(query: Query, space: Answers, beside: Sequence[Snapshot], mode: Mode
     where = (*query.conditions, *space.narrowing)
     if embedder is not None and len(snapshot.pending):
         space.complete(best_by_words(parsed, snapshot, where, _COMPLETED))
-    found = [
-        find_candidates(
-            one,
-            snapshot=snapshot,
-            embedder=embedder,
-            native=native,
-            mode=mode,
-            where=where,
-        )
-        for one in parsed
-    ]
+    if isinstance(snapshot, RemoteIndex):
+        snapshot, where = candidates_of(snapshot, parsed, embedder, mode, where), ()
+    find = partial(find_candidates, snapshot=snapshot, embedder=embedder, native=native)
+    found = [find(one, mode=mode, where=where) for one in parsed]
     return Gathered(space=space, parsed=parsed, found=found, mode=mode)
 
 
@@ -284,7 +280,7 @@ def result_of(query: Query, space: Answers, judgement: Judgement) -> SearchResul
         closest=closest,
         searched_for=whole.text if whole.corrected else "",
         pending=0 if judgement.mode == "lexical" else len(space.snapshot().pending),
-        checked=space.settings.check_files,
+        checked=space.settings.check_files and space.settings.read == "local",
     )
 
 
@@ -362,8 +358,10 @@ class Weighed:
         """The candidate at a place, from 0, and the words that it shares with the query."""
         relevance, ranking = self.relevance(at), self._ranking
         cosine, lexical = float(ranking.cosine[at]), float(ranking.lexical[at])
+        row, snapshot = int(ranking.rows[at]), self._gathered.found[0].snapshot
         hit = Hit(
-            chunk=self._gathered.found[0].snapshot.chunk(int(ranking.rows[at])),
+            chunk=snapshot.chunk(row),
+            content_hash=snapshot.hash_of(row) if isinstance(snapshot, RemoteSnapshot) else "",
             score=float(ranking.scores[at]),
             relevance=relevance,
             cosine=None if np.isnan(cosine) else cosine,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import socket
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 from uuid import uuid4
@@ -85,8 +86,8 @@ class RayRunner:
             "object_store_memory": options.memory,
             "include_dashboard": False,
         }
-        os.environ.setdefault("RAY_gcs_rpc_server_reconnect_timeout_s", f"{options.timeout:.0f}")
         try:
+            _greet(options.address, options.timeout)
             ray.init(
                 address=options.address or "local",
                 log_to_driver=False,
@@ -120,3 +121,14 @@ class RayRunner:
         if isinstance(result, Refused):
             raise result.error()
         return result
+
+
+def _greet(address: str, timeout: float) -> None:
+    """Connect once to a cluster that is named: Ray itself waits for one that is not there for minutes.
+
+    Raises:
+        OSError: Nobody listens.
+    """
+    host, colon, port = address.removeprefix("ray://").rpartition(":")
+    if colon and port.isdecimal():
+        socket.create_connection((host.strip("[]"), int(port)), timeout).close()

@@ -13,7 +13,7 @@ from ragloom import ConfigError, NotIndexedError
 from ragloom.indexing import process
 from ragloom.indexing.shards import SHARDS, Shard
 
-SUBJECTS = "sampling tracing metrics logging context baggage exporters receivers spans links".split()
+SUBJECTS = ["sampling", "tracing", "metrics", "logging", "context", "baggage", "exporters", "spans"]
 
 
 @pytest.fixture
@@ -85,7 +85,9 @@ def test_a_shard_that_was_killed_is_named_and_repeated(documents, make_space, mo
     with pytest.raises(KeyboardInterrupt):
         make_space().index_shard("2/2")
     monkeypatch.setattr(process, "embedding_key", real)
-    with pytest.raises(ConfigError, match=r"shard 2/2 is not done: run 'ragloom index --shard 2/2'"):
+    with pytest.raises(
+        ConfigError, match=r"shard 2/2 is not done: run 'ragloom index --shard 2/2'"
+    ):
         make_space().commit()
     make_space().index_shard("2/2")
     space = make_space()

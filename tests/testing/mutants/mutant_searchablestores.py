@@ -2,6 +2,7 @@
 
 import dataclasses
 import fnmatch
+import json
 
 import numpy as np
 from declaring import declare
@@ -22,8 +23,45 @@ def breaks(rule):
 
 
 class Searching(FileStore):
+    def open(self, *, space, dimension, directory):
+        super().open(space=space, dimension=dimension, directory=directory)
+        self.kept = directory / f"{space.encode().hex()}.records.json"
+
     def search(self, vector, *, limit, where=()):
         return search_exactly(self.scan(), vector, limit=limit, where=where)
+
+    def put_records(self, records):
+        known = self.records() | records
+        self.kept.write_text(json.dumps({name: text for name, text in known.items() if text}))
+
+    def get_records(self, names):
+        return {name: text for name, text in self.records().items() if name in names}
+
+    def records(self):
+        return json.loads(self.kept.read_text()) if self.kept.exists() else {}
+
+    def drop(self):
+        super().drop()
+        self.kept.unlink(missing_ok=True)
+
+
+@breaks("test_records_are_kept_beside_the_chunks")
+class KeepsRecordsThatAreDropped(Searching):
+    def drop(self):
+        FileStore.drop(self)
+
+
+@breaks("test_records_are_kept_beside_the_chunks")
+class KeepsRecordsInMemory(Searching):
+    def open(self, **where):
+        super().open(**where)
+        self.memory = {}
+
+    def put_records(self, records):
+        self.memory |= records
+
+    def records(self):
+        return {name: text for name, text in self.memory.items() if text}
 
 
 @breaks("test_has_search")
