@@ -16,6 +16,7 @@ from ragloom.config.options import user_path
 from ragloom.config.settings import SpaceSettings
 from ragloom.errors import ConfigError, SourceError
 from ragloom.plugin.host import PluginHost
+from ragloom.plugin.local_runner import LOCAL, LocalRunner
 from ragloom.protocols import (
     Chunker,
     Embedder,
@@ -152,7 +153,9 @@ class Components:
 
     @cached_property
     def runner(self) -> Runner:
-        """The component that works on the files of an index run."""
+        """The component that works on the files of an index run; ``local`` needs no plugin."""
+        if self.settings.runner.name == LOCAL:
+            return LocalRunner()
         return _made(self.host.runner, self.settings.runner)
 
     @cached_property

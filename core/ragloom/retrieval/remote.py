@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import cast
 
 from ragloom.protocols import Embedder, Embeddings
@@ -15,6 +16,25 @@ from ragloom.types import Condition, Mode, StoredChunk
 
 REMOTE_CANDIDATES = 200
 """Chunks by vector, and as many by words, that a store gives with their texts: those that can be shown."""
+
+
+class InTurn:
+    """What the search for candidates uses of an embedder, one thread at a time.
+
+    Args:
+        embedder: The model.
+        turn: Held while it is used.
+    """
+
+    def __init__(self, embedder: Embedder, turn: AbstractContextManager[object]) -> None:
+        self._embedder = embedder
+        self._turn = turn
+        self.fingerprint: str = embedder.fingerprint
+
+    def embed_query(self, text: str) -> Embeddings:
+        """As of :class:`ragloom.Embedder`."""
+        with self._turn:
+            return self._embedder.embed_query(text)
 
 
 def candidates_of(

@@ -1,13 +1,13 @@
-"""What needs this machine alone: the stores ``memory``, ``file`` and ``sqlite``, the runner ``local``."""
+"""Stores that need nothing but a disk, or not even that: ``memory``, ``file`` and ``sqlite``."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from ragloom import ConfigError, Provider, Runner, Store, hookimpl
+from ragloom import ConfigError, Provider, Store, hookimpl
 
-__all__ = ["FileOptions", "SqliteOptions", "ragloom_runners", "ragloom_stores"]
+__all__ = ["FileOptions", "SqliteOptions", "ragloom_stores"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,23 +96,4 @@ def ragloom_stores() -> Iterable[Provider[Store]]:
             options=SqliteOptions,
             local=True,
         ),
-    ]
-
-
-def _runner(_options: object) -> Runner:
-    from ragloom_local.runner import LocalRunner
-
-    return LocalRunner()
-
-
-@hookimpl
-def ragloom_runners() -> Iterable[Provider[Runner]]:
-    """Offer the runner ``local``."""
-    return [
-        Provider(
-            name="local",
-            summary="in the process of the index run, a batch after the other",
-            create=_runner,
-            local=True,
-        )
     ]

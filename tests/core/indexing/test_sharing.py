@@ -246,7 +246,7 @@ def test_what_another_run_did_not_finish_is_not_trusted(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(Native, "delete", interrupt)
+        patch.setattr(Native, "put_records", interrupt)
         with pytest.raises(KeyboardInterrupt):
             machine("two").index()
     assert asked(machine("one"))  # nothing was written yet

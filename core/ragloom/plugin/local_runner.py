@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
+LOCAL = "local"
 Batch = TypeVar("Batch")
 Done = TypeVar("Done")
 
@@ -17,7 +18,7 @@ class LocalRunner:
     def run(
         self, start: Callable[[], Callable[[Batch], Done]], batches: Iterable[Batch]
     ) -> Iterator[tuple[int, Done]]:
-        """As in :class:`ragloom.Runner`."""
+        """As in :class:`ragloom.protocols.Runner`."""
         work = start()
         for place, batch in enumerate(batches):
             yield place, work(batch)
