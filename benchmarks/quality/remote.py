@@ -77,7 +77,8 @@ def smaller(collection: Collection, documents: int, queries: int) -> Collection:
     others = [one for one in collection.documents if one.id not in judged]
     if documents:
         others = others[: max(documents - len(kept), 0)]
-    return replace(collection, documents=kept + others, queries=asked)
+    judgments = {query: collection.judgments[query] for query in asked}
+    return replace(collection, documents=kept + others, queries=asked, judgments=judgments)
 
 
 def opened(folder: Path, name: str, **variables: str) -> Space:

@@ -30,7 +30,7 @@ from ragloom.retrieval.ranking import Ranking
 from ragloom.retrieval.search import judged, search
 from ragloom.retrieval.verify import prove
 from ragloom.searchable import Searchable
-from ragloom.sharded import Sharded
+from ragloom.indexing.sharded import Sharded
 from ragloom.snapshot import Snapshot, current_generation, last_meta
 from ragloom.sources.roots import resolve_roots
 from ragloom.status import SpaceStatus, status_of

@@ -113,7 +113,7 @@ class Processing:
     Attributes:
         components: What the index is made with.
         folder: Where Parts are kept.
-        previous: The generation that answers; its vectors are not made again.
+        previous: The generation that answers; what it has a vector of is not embedded.
         embed: Embed what is split, also in this process.
         always: As in :func:`ragloom.indexing.process.process`.
     """
