@@ -130,6 +130,7 @@ def main() -> None:
         folder, workers = given.inside
         print(json.dumps(run(Path(folder), int(workers))))
         return
+    os.environ.setdefault("RAY_worker_niceness", "0")  # 15 by default: other work would go first
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch) / "docs"
         for source in given.docs:

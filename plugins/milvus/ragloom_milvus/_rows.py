@@ -9,7 +9,8 @@ field          type          holds
 ``vector``     FLOAT_VECTOR  the embedding, compared by cosine
 ``extra``      VARCHAR       the rest of the chunk as JSON, exactly: what :func:`from_row` reads
 ``metadata``   JSON          ``Chunk.metadata`` once more, on servers only, for filters
-``shard``      VARCHAR       whose row it is, on servers only like what follows; the partition key
+``shard``      VARCHAR       whose row it is, on servers only like what follows; the partition key from
+                             2.5 on (2.3.5 with pymilvus 3 finds no rows of a collection that has one)
 ``row``        VARCHAR, key  the shard and the id, instead of the id
 ``key``        VARCHAR       ``Chunk.key``, by which other shards find the embedding
 ``hash``       VARCHAR       SHA-256 of the chunk's file

@@ -55,7 +55,7 @@ def create_collection(
         return
     schema = client.create_schema(auto_id=False, enable_dynamic_field=False)
     schema.add_field(ROW, DataType.VARCHAR, is_primary=True, max_length=ROW_BYTES)
-    schema.add_field(SHARD, DataType.VARCHAR, max_length=SHARD_BYTES, is_partition_key=True)
+    schema.add_field(SHARD, DataType.VARCHAR, max_length=SHARD_BYTES, is_partition_key=words)
     for field in (ID, KEY, HASH):
         schema.add_field(field, DataType.VARCHAR, max_length=ID_BYTES)
     for field in (URI, TEXT, EXTRA):

@@ -104,8 +104,12 @@ def test_a_machine_with_the_address_alone_finds_what_the_index_does(
     assert set(narrowed) == set(found(writer, "metrics", top_k=10, where=where))
     for mode in ("dense", "lexical", "rrf"):
         assert found(writer, "metrics", mode=mode)[0] == found(remote, "metrics", mode=mode)[0]
-    text = remote.context("how are traces correlated with logs?", max_tokens=400).citations
-    assert text
+    context = remote.context("metrics", max_tokens=400, min_relevance=0.0)
+    assert not context.checked
+    assert {one.content_hash for one in context.citations} <= {
+        entry.content_hash for entry in writer.snapshot().files.values()
+    }
+    assert context.citations
     assert not (tmp_path / "away" / ".ragloom").exists()
 
     # Where the files are, a hit is compared with its file.
