@@ -254,7 +254,7 @@ class RemoteStore(SearchableStore, Protocol):
 
     @property
     def ranks_words(self) -> bool:
-        """Whether the open store searches by words, too: an older server may not, a closed store does not."""
+        """Whether the store searches by words, too: an older server may not, a closed store does not."""
 
     def upsert_stored(self, rows: Sequence[StoredChunk], vectors: Embeddings) -> None:
         """As :meth:`Store.upsert`, with what a search needs of the chunks; ``shard`` is the store's own."""

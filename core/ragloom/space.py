@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -19,6 +20,7 @@ from ragloom.indexing.drop import drop
 from ragloom.indexing.indexer import LOCK_TIMEOUT, Indexer
 from ragloom.indexing.pending import PendingVectors
 from ragloom.indexing.remote_reader import RemoteReader
+from ragloom.indexing.sharded import Sharded
 from ragloom.indexing.space_record import SpaceRecord
 from ragloom.protocols import SearchableStore
 from ragloom.reports import IndexFinished, IndexReport, VerifyReport
@@ -30,7 +32,6 @@ from ragloom.retrieval.ranking import Ranking
 from ragloom.retrieval.search import judged, search
 from ragloom.retrieval.verify import prove
 from ragloom.searchable import Searchable
-from ragloom.indexing.sharded import Sharded
 from ragloom.snapshot import Snapshot, current_generation, last_meta
 from ragloom.sources.roots import resolve_roots
 from ragloom.status import SpaceStatus, status_of
@@ -226,7 +227,9 @@ class Space(Components, Searchable, Sharded, Indexed[IndexReport]):
 
     @property
     def generation(self) -> int:
-        """The number of the generation that answers; 0 where nothing is indexed."""
+        """The number of the generation that answers; 0 where nothing is indexed, or no store answers."""
+        if self.settings.read == "remote":
+            return self._remote.generation
         return current_generation(self.directory)
 
     def snapshot(self) -> Snapshot:
@@ -339,10 +342,9 @@ class Space(Components, Searchable, Sharded, Indexed[IndexReport]):
         Raises:
             SourceError: A source does not exist, with ``changes``.
         """
-        try:
-            snapshot = self.snapshot()
-        except NotIndexedError:
-            snapshot = None
+        snapshot = None
+        with suppress(NotIndexedError):
+            snapshot = None if self.settings.read == "remote" else self.snapshot()
         files = self.walk() if changes else None
         return status_of(self.name, self.settings, self.directory, snapshot, files)
 

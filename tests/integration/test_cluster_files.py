@@ -15,7 +15,12 @@ from ragloom import PluginHost
 from ragloom.cli import cli
 from ragloom.config.settings import load_settings
 
-KINDS = {"Job": "V1Job", "Deployment": "V1Deployment", "Service": "V1Service"}
+KINDS = {
+    "ConfigMap": "V1ConfigMap",
+    "Job": "V1Job",
+    "Deployment": "V1Deployment",
+    "Service": "V1Service",
+}
 MANIFESTS = ("job.yaml", "search.yaml")
 
 
@@ -65,6 +70,16 @@ def test_ragloom_reads_the_settings(cluster, tmp_path):
     assert host.store(chosen.store.name, chosen.store.options).fingerprint.endswith(":docs")
 
 
+def test_ragloom_reads_the_settings_of_a_machine_that_has_the_address_alone(cluster, tmp_path):
+    [config] = [one for one in documents(cluster / "search.yaml") if one["kind"] == "ConfigMap"]
+    path = tmp_path / "ragloom.yaml"
+    path.write_text(config["data"]["ragloom.yaml"], "utf-8")
+    said = load_settings(tmp_path, environment={}).space("docs")
+    beside = load_settings(tmp_path, config=cluster / "remote.yaml", environment={}).space("docs")
+    assert said == beside
+    assert ("remote", "milvus") == (said.read, said.store.name)
+
+
 def commands(cluster: Path) -> list[list[str]]:
     """What the files run of ragloom."""
     found = [
@@ -75,7 +90,7 @@ def commands(cluster: Path) -> list[list[str]]:
         given["spec"]["template"]["spec"]
         for name in MANIFESTS
         for given in documents(cluster / name)
-        if "template" in given["spec"]
+        if "template" in given.get("spec", {})
     ]
     found += [list(one.get("command") or one["args"]) for pod in pods for one in pod["containers"]]
     shell = [one[-1].removeprefix("exec ").split() for one in found if one[0] == "sh"]
@@ -97,7 +112,7 @@ def test_ragloom_has_the_commands_and_options(cluster):
 
 
 @pytest.mark.parametrize(
-    "name", ["README.md", "compose.yaml", "job.yaml", "ragloom.yaml", "search.yaml"]
+    "name", ["README.md", "compose.yaml", "job.yaml", "ragloom.yaml", "remote.yaml", "search.yaml"]
 )
 def test_the_first_line_says_what_was_not_run(cluster, name):
     first = (cluster / name).read_text("utf-8").splitlines()[0]

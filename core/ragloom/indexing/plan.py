@@ -20,7 +20,7 @@ from ragloom.types import Source
 
 _BATCH_BYTES = 6 << 20
 _BATCH_FILES = 2000
-_SMALL_BATCH_BYTES = 1 << 18  # some seconds of embedding
+_SMALL_BATCH_BYTES = 1 << 16  # a second or so of embedding, beside which a batch costs little
 _SPREAD = 64  # batches, where they are larger than the smallest and smaller than the largest
 
 

@@ -46,6 +46,13 @@ class RemoteReader:
             raise
         return cast("Snapshot", self._index)
 
+    @property
+    def generation(self) -> int:
+        """Changes with the index; 0 where nothing is indexed, or the store does not answer."""
+        with suppress(RagloomError):
+            return self.index().meta.generation
+        return 0
+
     def _connected(self) -> RemoteIndex:
         store = self._make()
         if not isinstance(store, RemoteStore):

@@ -7,15 +7,17 @@ evidence and gate are the same code. BM25 is computed here, as tantivy does it, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
+from ragloom.errors import ConfigError
 from ragloom.protocols import Embeddings
 from ragloom.snapshot.languages import language_of
+from ragloom.snapshot.manifest import FileEntry
 from ragloom.snapshot.remote_statistics import RemoteMeta, ShardStatistics
 from ragloom.snapshot.remote_words import Document, RemoteWords
 from ragloom.types import Chunk, StoredChunk
@@ -40,9 +42,39 @@ class RemoteIndex(ShardStatistics):
         return np.empty(0, np.intp)
 
     def with_candidates(self, found: Iterable[tuple[StoredChunk, Embeddings]]) -> RemoteSnapshot:
-        """The index with the candidates of a query."""
+        """The index with the candidates of a query, which the members below speak of from now on."""
         once = {(row.shard, row.chunk.id): (row, vector) for row, vector in found}
-        return RemoteSnapshot(self, [once[key] for key in sorted(once)])
+        self._latest = RemoteSnapshot(self, [once[key] for key in sorted(once)])
+        return self._latest
+
+    _latest: RemoteSnapshot | None = None
+
+    @property
+    def files(self) -> Mapping[str, FileEntry]:
+        """What is known of the files of the last candidates, by uri."""
+        return {} if self._latest is None else self._latest.files
+
+    @property
+    def uris(self) -> Sequence[str]:
+        """Those of the files of the last candidates."""
+        return list(self.files)
+
+    def rows_of(self, ids: Iterable[str]) -> npt.NDArray[np.intp]:
+        """The rows of the last candidates by their ids; those that are not among them are omitted."""
+        if self._latest is None:
+            return np.empty(0, np.intp)
+        known = {name.decode("ascii"): row for row, name in enumerate(self._latest.ids)}
+        return np.array([known[name] for name in ids if name in known], np.intp)
+
+    def vectors(self, rows: npt.NDArray[np.intp]) -> Embeddings:
+        """``(len(rows), d)`` float32: those of the last candidates."""
+        if self._latest is None:
+            return np.empty((0, self.meta.dimension), np.float32)
+        return self._latest.vectors(rows)
+
+    def check(self) -> None:
+        """Raise a ConfigError: it is the store's to be whole."""
+        raise ConfigError(f"read: remote: there is no index of {self.space!r} here to verify")
 
 
 class RemoteSnapshot:
@@ -79,6 +111,19 @@ class RemoteSnapshot:
     def uris(self) -> Sequence[str]:
         """The files' uris; shards may have files of the same name."""
         return [uri for _, uri in self._files]
+
+    @cached_property
+    def files(self) -> Mapping[str, FileEntry]:
+        """What is known of the files, by uri."""
+        return {
+            row.chunk.uri: FileEntry(
+                uri=row.chunk.uri,
+                content_hash=row.content_hash,
+                chunks=0,
+                metadata=row.chunk.metadata,
+            )
+            for row in self._rows
+        }
 
     @cached_property
     def first_rows(self) -> npt.NDArray[np.intp]:

@@ -22,7 +22,15 @@ _FRESH = 5.0  # seconds that statistics are used before they are asked for again
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoteMeta:
-    """What a snapshot's ``meta`` says, of an index elsewhere."""
+    """What a snapshot's ``meta`` says, of an index elsewhere.
+
+    Attributes:
+        embedder: The fingerprint of the model.
+        dimension: Numbers in a vector.
+        created: When the newest shard was made, in seconds since 1970.
+        generation: The same, as a whole number, which changes with the index.
+        pending: Chunks without a vector, which are in no store.
+    """
 
     embedder: str
     dimension: int
@@ -115,7 +123,12 @@ class ShardStatistics:
             )
         first = next(iter(self._shards.values()))
         created = max(one.created for one in self._shards.values())
-        return RemoteMeta(embedder=first.embedder, dimension=first.dimension, created=created)
+        return RemoteMeta(
+            embedder=first.embedder,
+            dimension=first.dimension,
+            created=created,
+            generation=int(created),
+        )
 
     @property
     def shards(self) -> Mapping[str, int]:

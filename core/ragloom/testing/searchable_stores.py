@@ -287,7 +287,8 @@ class SearchRules(StoreFixtures, contract=True):
         )
         query = unit((1,))[0]
         found = {
-            text: " ".join(names(store, query, 100, parse_condition(text))) for text in CONDITIONS
+            text: " ".join(sorted(names(store, query, 100, parse_condition(text))))
+            for text in CONDITIONS
         }
         assert found == CONDITIONS
 

@@ -3,6 +3,7 @@
 import dataclasses
 import fnmatch
 import json
+from unicodedata import normalize
 
 import numpy as np
 from declaring import declare
@@ -65,7 +66,11 @@ class KeepsRecordsInMemory(Searching):
 
 
 @breaks("test_has_search")
-class LearnsToSearch(FileStore):
+class LearnsToSearch(Searching):
+    """Has no search until it is opened."""
+
+    search = None
+
     def open(self, **where):
         super().open(**where)
         self.search = lambda vector, **asked: search_exactly(self.scan(), vector, **asked)
@@ -210,7 +215,26 @@ class FirstOfAList(Filtering):
 @breaks("test_filters_look_up_dotted_fields")
 class FlatFields(Filtering):
     def passes(self, chunk, condition):
-        if "." in condition.field and condition.field not in chunk.metadata:
+        known = condition.field in chunk.metadata or chunk.uri == "notes/f.md"  # of the table
+        if "." in condition.field and not known:
+            return condition.operator == "!="
+        return super().passes(chunk, condition)
+
+
+@breaks("test_filters_join_conditions")
+class IgnoresOrdersBesideOr(Filtering):
+    def passes(self, chunk, condition):
+        if condition.operator == "or":
+            parts = [one for one in condition.value if one.operator not in ("<", ">")]
+            return any(self.passes(chunk, one) for one in parts)
+        return super().passes(chunk, condition)
+
+
+@breaks("test_filters_pass_the_table")
+class TakesLettersAsTheyAreWritten(Filtering):
+    def passes(self, chunk, condition):
+        value = condition.value
+        if isinstance(value, str) and normalize("NFC", value) != value:
             return condition.operator == "!="
         return super().passes(chunk, condition)
 
