@@ -23,7 +23,9 @@ from ragloom.protocols import (
     Embeddings,
     Formatter,
     Loader,
+    RemoteStore,
     Reranker,
+    Runner,
     SearchableStore,
     Store,
     TokenCounter,
@@ -58,6 +60,7 @@ from ragloom.types import (
     Section,
     Source,
     Span,
+    StoredChunk,
 )
 
 if TYPE_CHECKING:
@@ -122,7 +125,9 @@ __all__ = [
     "Query",
     "QueryWords",
     "RagloomError",
+    "RemoteStore",
     "Reranker",
+    "Runner",
     "SearchFinished",
     "SearchResult",
     "SearchableStore",
@@ -139,6 +144,7 @@ __all__ = [
     "StoreError",
     "StoreLockedError",
     "StoreOutdatedError",
+    "StoredChunk",
     "Sweep",
     "TokenCounter",
     "UnreadEnding",

@@ -16,8 +16,18 @@ from ragloom.config.options import user_path
 from ragloom.config.settings import SpaceSettings
 from ragloom.errors import ConfigError, SourceError
 from ragloom.plugin.host import PluginHost
+from ragloom.plugin.local_runner import LOCAL, LocalRunner
 from ragloom.plugin.registry import missing_modules
-from ragloom.protocols import Chunker, Embedder, Formatter, Loader, Reranker, Store, WorkspaceView
+from ragloom.protocols import (
+    Chunker,
+    Embedder,
+    Formatter,
+    Loader,
+    Reranker,
+    Runner,
+    Store,
+    WorkspaceView,
+)
 from ragloom.reports import UnreadEnding
 from ragloom.secrets.names import is_secret
 from ragloom.sources.bounded import BoundedLoader, Limits, too_large
@@ -143,6 +153,13 @@ class Components:
     def formatter(self) -> Formatter:
         """The component that writes a context as text."""
         return _made(self.host.formatter, self.settings.formatter)
+
+    @cached_property
+    def runner(self) -> Runner:
+        """The component that works on the files of an index run; ``local`` needs no plugin."""
+        if self.settings.runner.name == LOCAL:
+            return LocalRunner()
+        return _made(self.host.runner, self.settings.runner)
 
     @cached_property
     def loaders(self) -> Mapping[str, Loader]:

@@ -23,7 +23,16 @@ from typing import TYPE_CHECKING, Generic, TypeVar, overload
 
 import pluggy
 
-from ragloom.protocols import Chunker, Embedder, Formatter, Loader, Reranker, Store, WorkspaceView
+from ragloom.protocols import (
+    Chunker,
+    Embedder,
+    Formatter,
+    Loader,
+    Reranker,
+    Runner,
+    Store,
+    WorkspaceView,
+)
 from ragloom.reports import IndexFinished, SearchFinished
 from ragloom.types import Permission
 
@@ -179,6 +188,14 @@ def ragloom_stores() -> Iterable[Provider[Store]]:  # type: ignore[empty-body]
 @hookspec
 def ragloom_rerankers() -> Iterable[Provider[Reranker]]:  # type: ignore[empty-body]
     """Offer rerankers: components that read a query and a passage together and score them.
+
+    Called once when the host is built, without arguments. All results count. Since 0.1.
+    """
+
+
+@hookspec
+def ragloom_runners() -> Iterable[Provider[Runner]]:  # type: ignore[empty-body]
+    """Offer runners: components that work on the files of an index run, here or on other machines.
 
     Called once when the host is built, without arguments. All results count. Since 0.1.
     """

@@ -6,17 +6,28 @@ at a time, and never changes what it is given.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar, runtime_checkable
 
-from ragloom.types import Calibration, Chunk, Condition, Context, Document, Piece, Source
+from ragloom.types import (
+    Calibration,
+    Chunk,
+    Condition,
+    Context,
+    Document,
+    Piece,
+    Source,
+    StoredChunk,
+)
 
 if TYPE_CHECKING:  # numpy would be half of what `import ragloom` costs
     import numpy as np
     import numpy.typing as npt
 
 T = TypeVar("T")
+Batch = TypeVar("Batch")
+Done = TypeVar("Done")
 
 Embeddings: TypeAlias = "npt.NDArray[np.float32]"
 """``(n, d)`` or ``(d,)`` float32, C-contiguous; every row finite and of unit length."""
@@ -213,6 +224,67 @@ class SearchableStore(Store, Protocol):
         Best first, ties by id; +1 is the same direction, 0 orthogonal, -1 opposite.
         """
 
+    def put_records(self, records: Mapping[str, str]) -> None:
+        """Keep texts beside the chunks, each in place of the one of its name; an empty one removes it.
+
+        They are no chunks: nothing counts, scans or finds them. :meth:`drop` removes them.
+
+        Args:
+            records: Names of 64 ASCII letters, digits, ``-`` and ``.`` at most, and texts of 60,000 bytes.
+        """
+
+    def get_records(self, names: Sequence[str]) -> Mapping[str, str]:
+        """Those of the records that are there, by name."""
+
+
+@runtime_checkable
+class RemoteStore(SearchableStore, Protocol):
+    """A searchable store that machines read which have nothing else: no snapshot, no files.
+
+    Its rows belong to shards. An open one writes, counts, scans and searches its own shard alone;
+    the methods below read all shards.
+    """
+
+    def connect(self, *, space: str) -> None:
+        """Open a space for reading, whatever its dimension; raises as :meth:`Store.open`.
+
+        Raises:
+            NotIndexedError: Nobody has written to the space.
+        """
+
+    @property
+    def ranks_words(self) -> bool:
+        """Whether the store searches by words, too: an older server may not, a closed store does not."""
+
+    def upsert_stored(self, rows: Sequence[StoredChunk], vectors: Embeddings) -> None:
+        """As :meth:`Store.upsert`, with what a search needs of the chunks; ``shard`` is the store's own."""
+
+    def known(self, keys: Sequence[str]) -> Mapping[str, Embeddings]:
+        """Vectors by :attr:`ragloom.Chunk.key`, of any shard; keys that nobody has are omitted."""
+
+    def shard_records(self, names: Sequence[str]) -> Mapping[str, Mapping[str, str]]:
+        """The records of every shard that has one of them: shard to name to text."""
+
+    def find(
+        self,
+        words: str,
+        vector: Embeddings | None,
+        *,
+        limit: int,
+        where: Sequence[Condition] = (),
+    ) -> Sequence[tuple[StoredChunk, Embeddings]]:
+        """The best chunks of all shards by words and by vector, and their vectors; each once, in any order.
+
+        Args:
+            words: As in :class:`ragloom.StoredChunk`; empty for none.
+            vector: ``(d,)``; None for none.
+            limit: Of the chunks by words, and of those by vector.
+            where: What every chunk passes.
+
+        Returns:
+            With ``vector``, also the farthest chunk, which is the end of the scale.
+        """
+
 
 @runtime_checkable
 class Reranker(Protocol):
@@ -234,6 +306,39 @@ class Reranker(Protocol):
 
     def close(self) -> None:
         """Free the memory. The next call loads the model again."""
+
+
+@runtime_checkable
+class Runner(Protocol):
+    """Runs the work of an index run over batches of files: here, or on other processes and machines."""
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether work runs in other processes, which then embed, too.
+
+        What :meth:`run` is given can be pickled then, and so can batches and results.
+        """
+
+    def run(
+        self, start: Callable[[], Callable[[Batch], Done]], batches: Iterable[Batch]
+    ) -> Iterator[tuple[int, Done]]:
+        """Work on every batch once, and give each result with the place of its batch, from 0.
+
+        Args:
+            start: Called once in each process that works; it returns what is called with each batch. Keep
+                it there: it holds a model.
+            batches: Taken as they are worked on, a bounded number ahead of the results.
+
+        Yields:
+            Places and results, in any order, each as soon as it is there.
+
+        Raises:
+            RagloomError: As raised by the work, which is not repeated then; or a batch ended its process
+                again and again, or the other machines cannot be reached.
+        """
+
+    def close(self) -> None:
+        """Let go of the processes. The next call starts others."""
 
 
 @runtime_checkable

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -18,19 +19,16 @@ from ragloom.indexing.answering import StoreReader
 from ragloom.indexing.drop import drop
 from ragloom.indexing.indexer import LOCK_TIMEOUT, Indexer
 from ragloom.indexing.pending import PendingVectors
+from ragloom.indexing.remote_reader import RemoteReader
+from ragloom.indexing.sharded import Sharded
 from ragloom.indexing.space_record import SpaceRecord
 from ragloom.protocols import SearchableStore
 from ragloom.reports import IndexFinished, IndexReport, VerifyReport
-from ragloom.retrieval.calibration import (
-    CALIBRATION_NAME,
-    fit_to_corpus,
-    read_calibration,
-    write_calibration,
-)
-from ragloom.retrieval.freshness import follow
+from ragloom.retrieval.calibration import CALIBRATION_NAME, read_calibration
+from ragloom.retrieval.fitting import fit
+from ragloom.retrieval.freshness import follow, follow_remote
 from ragloom.retrieval.query import Query
 from ragloom.retrieval.ranking import Ranking
-from ragloom.retrieval.relevance import DEFAULT_CALIBRATION
 from ragloom.retrieval.search import judged, search
 from ragloom.retrieval.verify import prove
 from ragloom.searchable import Searchable
@@ -50,7 +48,7 @@ _UNCALIBRATED = (
 )
 
 
-class Space(Components, Searchable, Indexed[IndexReport]):
+class Space(Components, Searchable, Sharded, Indexed[IndexReport]):
     """One named index; a :class:`ragloom.Workspace` makes it. A context manager that closes it.
 
     Args:
@@ -87,13 +85,17 @@ class Space(Components, Searchable, Indexed[IndexReport]):
         self._snapshot: Snapshot | None = None
         self._pending: PendingVectors | None = None
         self._reader = StoreReader(self.new_store, name, directory)
+        self._remote = RemoteReader(self.new_store, name, directory)
 
     def close(self) -> None:
         """Free the model's memory and let go of a server; the next search starts them again."""
         self._release_worker()
         self._reader.close()
+        self._remote.close()
         if "embedder" in self.__dict__:
             self.embedder.close()
+        if "runner" in self.__dict__:
+            self.runner.close()
         if (reranker := self.__dict__.get("reranker")) is not None:
             reranker.close()
 
@@ -148,17 +150,10 @@ class Space(Components, Searchable, Indexed[IndexReport]):
             StoreError: The store failed; the last index keeps answering.
             ModelError: The model failed; nothing was written.
         """
-        self.workspace.check_trust()  # a link may lead elsewhere than when the workspace was opened
-        resolve_roots(self.settings.sources, self.root)  # before anything is created
-        if not allow_empty:
-            self._refuse_emptying()
-        self._prepare()
+        indexer = self._begun(progress, allow_empty=allow_empty)
         before = current_generation(self.directory)
-        report = self._indexer(progress).run(full=full, seconds=seconds, timeout=timeout)
-        values = {name: getattr(report, name) for name in _FIGURES}
-        figures = {name: n if isinstance(n, int) else len(n) for name, n in values.items()}
-        changed = report.generation != before
-        self._finished("index", report.generation, report.seconds, figures, changed=changed)
+        report = indexer.run(full=full, seconds=seconds, timeout=timeout)
+        self._told(report, changed=report.generation != before)
         first = bool(report.embedded) and report.embedded == report.chunks
         if first and self.embedder.calibration is None and self.calibration() is None:
             return replace(report, warnings=(*report.warnings, _UNCALIBRATED))
@@ -180,7 +175,7 @@ class Space(Components, Searchable, Indexed[IndexReport]):
             raise NotIndexedError(f"nothing is indexed in {self.name!r} yet: run 'ragloom index'")
         self._prepare()
         started = time.perf_counter()
-        chunks = self._indexer(progress).repair()
+        chunks = Indexer(self.name, self.directory, self, progress).repair()
         generation, seconds = current_generation(self.directory), time.perf_counter() - started
         self._finished("repair", generation, seconds, {"chunks": chunks}, changed=True)
         return chunks
@@ -232,7 +227,9 @@ class Space(Components, Searchable, Indexed[IndexReport]):
 
     @property
     def generation(self) -> int:
-        """The number of the generation that answers; 0 where nothing is indexed."""
+        """The number of the generation that answers; 0 where nothing is indexed, or no store answers."""
+        if self.settings.read == "remote":
+            return self._remote.generation
         return current_generation(self.directory)
 
     def snapshot(self) -> Snapshot:
@@ -242,6 +239,8 @@ class Space(Components, Searchable, Indexed[IndexReport]):
             NotIndexedError: Nothing is indexed yet.
             StoreError: The state folder is not used, or the machine keeps it from being read.
         """
+        if self.settings.read == "remote":
+            return self._remote.index()
         if self._snapshot is None or self._snapshot.meta.generation != self.generation:
             self.workspace.state  # noqa: B018 - raises where what came since is not to be used
             try:
@@ -306,6 +305,8 @@ class Space(Components, Searchable, Indexed[IndexReport]):
     def follow(self, hit: Hit) -> Hit | None:
         """A hit as its file stands now, or with ``check_files: false`` was; None where it is gone."""
         uri = hit.chunk.uri
+        if self.settings.read == "remote":
+            return follow_remote(hit, self.root / uri, lambda: self.loaders)
         # Of the generation that answered: opening it for every hit would read CURRENT each time.
         files = (self._snapshot or self.snapshot()).files
         if not self.settings.check_files:
@@ -327,14 +328,7 @@ class Space(Components, Searchable, Indexed[IndexReport]):
             ConfigError: Too few of the queries found anything to compare.
         """
         self.reset_calibration()
-        fitted = fit_to_corpus(
-            self.embedder.calibration or DEFAULT_CALIBRATION,
-            lambda text: search(Query(text, min_relevance=0.0, mode="hybrid"), self, rerank=False),
-            off_topic,
-            source=f"fitted to {self.name!r} with {len(off_topic)} off-topic queries",
-        )
-        write_calibration(self.directory, self.embedder.fingerprint, fitted)
-        return fitted
+        return fit(self, self.directory, off_topic)
 
     def reset_calibration(self) -> None:
         """Go back to the embedder's own calibration."""
@@ -349,16 +343,15 @@ class Space(Components, Searchable, Indexed[IndexReport]):
         Raises:
             SourceError: A source does not exist, with ``changes``.
         """
-        try:
-            snapshot = self.snapshot()
-        except NotIndexedError:
-            snapshot = None
+        snapshot = None
+        with suppress(NotIndexedError):
+            snapshot = None if self.settings.read == "remote" else self.snapshot()
         files = self.walk() if changes else None
         return status_of(self.name, self.settings, self.directory, snapshot, files)
 
     def native(self) -> SearchableStore | None:
         """The store, open for searching, where it answers searches itself and holds what is searched."""
-        if not isinstance(self.store, SearchableStore):
+        if self.settings.read == "remote" or not isinstance(self.store, SearchableStore):
             return None
         return self._reader.answering(self.snapshot())
 
@@ -381,6 +374,19 @@ class Space(Components, Searchable, Indexed[IndexReport]):
         )
         self.host.finished(self.workspace, event)
 
+    def _begun(self, progress: Progress | None, *, allow_empty: bool = False) -> Indexer:
+        self.workspace.check_trust()  # a link may lead elsewhere than when the workspace was opened
+        resolve_roots(self.settings.sources, self.root)  # before anything is created
+        if not allow_empty:
+            self._refuse_emptying()
+        self._prepare()
+        return Indexer(self.name, self.directory, self, progress)
+
+    def _told(self, report: IndexReport, *, changed: bool = True) -> None:
+        values = {name: getattr(report, name) for name in _FIGURES}
+        figures = {name: n if isinstance(n, int) else len(n) for name, n in values.items()}
+        self._finished("index", report.generation, report.seconds, figures, changed=changed)
+
     def _refuse_emptying(self) -> None:
         if self.record is None or not self.generation:
             return
@@ -394,6 +400,3 @@ class Space(Components, Searchable, Indexed[IndexReport]):
         self.directory.mkdir(parents=True, exist_ok=True)
         if self.record is not None:
             self.record.write(self.settings)
-
-    def _indexer(self, progress: Progress | None) -> Indexer:
-        return Indexer(self.name, self.directory, self, progress)

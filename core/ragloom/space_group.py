@@ -12,7 +12,7 @@ from ragloom.indexing.indexer import LOCK_TIMEOUT
 from ragloom.reports import IndexReport
 from ragloom.retrieval.query import Query
 from ragloom.retrieval.rows import row_of
-from ragloom.retrieval.search import search_many
+from ragloom.retrieval.several import search_many
 from ragloom.searchable import Searchable, holder
 from ragloom.space import Space
 from ragloom.types import Citation, Hit, Progress, SearchResult
@@ -107,7 +107,7 @@ class SpaceGroup(Searchable, Indexed[tuple[IndexReport, ...]]):
 def merged(results: Sequence[SearchResult], top_k: int, per_file: int = 0) -> SearchResult:
     """The results of several spaces for one query as one.
 
-    Hits are ordered by their scores, which :func:`ragloom.retrieval.search.search_many` has put on a
+    Hits are ordered by their scores, which :func:`ragloom.retrieval.several.search_many` has put on a
     common scale; by relevance where only some are a reranker's. A passage that several spaces hold is
     there once. Figures are in ``benchmarks/README.md``.
 

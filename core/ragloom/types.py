@@ -20,6 +20,9 @@ Metadata: TypeAlias = Mapping[str, Json]
 Progress: TypeAlias = Callable[[str, int, int], None]
 """Called with a stage (``files``, ``bytes``, ``chunks``, ``store``), how much is done, and of how much."""
 
+Read: TypeAlias = Literal["local", "remote"]
+"""Where a search reads: the index of this workspace, or the store alone."""
+
 Mode: TypeAlias = Literal["hybrid", "rrf", "dense", "lexical"]
 """How a query is answered: by meaning and words, scores added; by both, reciprocal ranks added; by meaning;
 by words."""
@@ -193,6 +196,23 @@ class Condition:
     field: str
     operator: Operator
     value: str | int | float | bool | tuple[str, ...] | tuple[Condition, ...] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredChunk:
+    """A chunk with what a search needs of it where neither an index nor its file is.
+
+    Attributes:
+        chunk: The chunk.
+        words: Its terms as words of ASCII letters and digits, with blanks between them: what BM25 counts.
+        content_hash: SHA-256 of its file, in hex.
+        shard: Whose it is, where several machines write to one collection.
+    """
+
+    chunk: Chunk
+    words: str = ""
+    content_hash: str = ""
+    shard: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

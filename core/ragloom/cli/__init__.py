@@ -56,6 +56,7 @@ COMMANDS = {
     "search": "Search the files for passages that answer a query.",
     "context": "Pack passages that answer a query into a token budget.",
     "index": "Index files that are new or changed.",
+    "commit": "Publish what 'ragloom index --shard' made.",
     "watch": "Watch the files and index changes.",
     "status": "Show each index: files, chunks, size, age, changed files.",
     "config": "Show every setting and its origin.",

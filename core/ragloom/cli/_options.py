@@ -203,6 +203,7 @@ _COMPONENTS = {
     "store": "keeps chunks and vectors",
     "embedder": "turns texts into vectors",
     "chunker": "splits documents",
+    "runner": "works on the files ('local': in this process)",
     "reranker": "reorders the best candidates ('none': leave their order)",
 }
 

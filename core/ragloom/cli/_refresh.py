@@ -31,8 +31,9 @@ def refresh(
     full: bool = False,
     seconds: float | None = None,
     timeout: float | None = None,
+    shard: str | None = None,
 ) -> IndexReport:
-    """Index ``space``, with a progress bar on a terminal; see :meth:`Space.index`."""
+    """Index ``space`` or a shard of it, with a progress bar on a terminal; see :meth:`Space.index`."""
     from ragloom.indexing.indexer import LOCK_TIMEOUT
 
     if space.record is not None:
@@ -40,6 +41,8 @@ def refresh(
     patience = LOCK_TIMEOUT if timeout is None else timeout
     with progress(session, space.name) as meter:
         try:
+            if shard is not None:
+                return space.index_shard(shard, progress=meter, timeout=patience)
             return space.index(full=full, seconds=seconds, progress=meter, timeout=patience)
         except KeyboardInterrupt:
             stage = meter.latest[0] if meter.latest else ""
@@ -69,7 +72,7 @@ def bring_up_to_date(session: Session, spaces: Sequence[Space]) -> None:
         OSError: A space that has no index cannot be written.
     """
     for space in spaces:
-        if not space.settings.check_files:
+        if not space.settings.check_files or space.settings.read == "remote":
             continue  # another machine indexes, and the files are there
         report = _refreshed(session, space, alone=len(spaces) == 1)
         if report is None:

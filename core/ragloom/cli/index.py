@@ -18,10 +18,17 @@ Examples:
   ragloom index docs/ adr/          an index of these two folders
   ragloom index docs/logging.md     this file, in the index that holds it
   ragloom index docs/ --space kb    the same under a name of its own
-  ragloom index --full --json       read every file again; a report for programs""",
+  ragloom index --full --json       read every file again; a report for programs
+  ragloom index --runner ray        on the workers of a Ray cluster
+  ragloom index --shard 2/4         the second of four shares; see 'ragloom commit'""",
 )
-@space_options("store", "embedder", "chunker", paths=True)
+@space_options("store", "embedder", "chunker", "runner", paths=True)
 @click.option("--full", is_flag=True, help="Load and split every file, changed or not.")
+@click.option(
+    "--shard",
+    metavar="I/N",
+    help="Only load, split and embed the I-th of N shares of the files; 'ragloom commit' publishes all.",
+)
 @click.option("--strict", is_flag=True, help="Exit with 1 when a file cannot be indexed.")
 @json_option
 @click.pass_obj
@@ -30,6 +37,7 @@ def command(
     *,
     spaces: Spaces,
     full: bool,
+    shard: str | None,
     strict: bool,
     as_json: bool,
 ) -> int:
@@ -45,10 +53,12 @@ def command(
     """
     from ragloom.cli._refresh import refresh, show_report
 
+    if full and shard:
+        raise click.UsageError("--full and --shard do not go together")
     code = OK
     for space in spaces():
         with space:
-            report = refresh(session, space, full=full)
+            report = refresh(session, space, full=full, shard=shard)
         show_report(session, report, as_json=as_json)
         indexed = report.added or report.updated or report.unchanged
         if report.failed and (strict or not indexed):

@@ -13,7 +13,7 @@ from ragloom.types import Json
 ENVIRONMENT = "RAGLOOM_"
 """What every variable begins with."""
 
-COMPONENTS = ("chunker", "embedder", "store", "reranker", "formatter")
+COMPONENTS = ("chunker", "embedder", "store", "reranker", "formatter", "runner")
 NONE = "none"
 """The name that stands for no component, where there may be none."""
 

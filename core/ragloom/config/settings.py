@@ -33,7 +33,7 @@ from ragloom.config.options import Legal, Place, parse
 from ragloom.config.sections import read_section, unknown_setting
 from ragloom.config.yaml_file import YamlFile, read_yaml
 from ragloom.errors import ConfigError
-from ragloom.types import Json, Mode
+from ragloom.types import Json, Mode, Read
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -126,12 +126,15 @@ class SpaceSettings:
         reranker: What reorders the best candidates; ``none`` for their fused order.
         rerank_depth: Candidates that it reorders.
         formatter: How a context is written.
+        runner: Where an index run reads, splits and embeds files; ``local`` for its own process.
         mode: ``hybrid`` (by meaning and words, scores added), ``rrf`` (the same, by reciprocal ranks),
             ``dense`` (by meaning) or ``lexical`` (by words).
         top_k: Maximum number of hits.
         min_relevance: What is less relevant (0 to 1) is not shown.
         per_file: Maximum number of hits of one file in a row of results; 0 for no maximum.
         first_answer: Seconds that a search embeds the best chunks by words, while many have no vector.
+        read: ``remote`` asks the store for everything, on a machine that has neither an index nor files;
+            ``local`` searches the index of this workspace.
         check_files: Whether a search compares each hit with its file. False where the index came from
             another machine and the files did not: hits are as indexed, and name the hash of their file.
         max_file_bytes: A larger file is skipped, with a warning.
@@ -152,11 +155,13 @@ class SpaceSettings:
     reranker: Component = Component(name=NONE)
     rerank_depth: _Count = 30
     formatter: Component = Component(name="text")
+    runner: Component = Component(name="local")
     mode: Mode = "hybrid"
     top_k: _Count = 5
     min_relevance: _Share = 0.3
     per_file: _Limit = 3
     first_answer: _Seconds = 2.0
+    read: Read = "local"
     check_files: bool = True
     max_file_bytes: _Count = 100_000_000
     max_file_characters: _Count = 10_000_000

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -22,8 +23,10 @@ from ragloom.indexing.journal import TOUCHED
 from ragloom.indexing.lock import space_lock
 from ragloom.indexing.pending import PendingVectors
 from ragloom.indexing.plan import Plan, PlannedFile, plan
-from ragloom.indexing.process import Part, process
+from ragloom.indexing.process import Part
 from ragloom.indexing.recovery import Recovery
+from ragloom.indexing.runners import Processing
+from ragloom.indexing.shards import SHARDS, Shard, begin, finish, finished, matching
 from ragloom.indexing.store_sync import StoreWriter
 from ragloom.reports import FailedFile, IndexReport
 from ragloom.snapshot import Snapshot, current_generation
@@ -43,6 +46,8 @@ class _Changes:
         files: The whole manifest.
         stems: The segments.
         chunks: How many are in them.
+        embedded: How many texts the Parts were embedded for.
+        truncated: Of how many of those the model read only the beginning.
         added: Files that were not in the index.
         updated: Files that were.
         failed: Files that could not be read.
@@ -52,6 +57,8 @@ class _Changes:
     files: dict[str, FileEntry] = field(default_factory=dict)
     stems: list[Path] = field(default_factory=list)
     chunks: int = 0
+    embedded: int = 0
+    truncated: int = 0
     added: list[str] = field(default_factory=list)
     updated: list[str] = field(default_factory=list)
     failed: list[FailedFile] = field(default_factory=list)
@@ -101,6 +108,57 @@ class Indexer:
                     return self._report(snapshot, planned, _Changes(), started)
             return self._write(snapshot, planned, started, seconds)
 
+    def shard(self, shard: Shard, *, timeout: float = LOCK_TIMEOUT) -> IndexReport:
+        """Make the Parts of one shard; see :meth:`ragloom.Space.index_shard`."""
+        started = time.perf_counter()
+        snapshot = self._recovery.whole(timeout=timeout)
+        planned = self._plan(snapshot, full=False)
+        planned.read = [file for file in planned.read if shard.holds(file.uri)]
+        folder = shard.folder(self._directory)
+        with named_faults(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+        with space_lock(folder, timeout=timeout):
+            begin(folder)
+            processing = Processing(
+                components=self._components,
+                folder=folder,
+                previous=snapshot,
+                embed=True,
+                always=True,
+            )
+            parts = list(self._process(planned, processing))
+            finish(folder, parts)
+        changes = self._changes(snapshot, planned, parts)
+        return IndexReport(
+            space=self._name,
+            added=tuple(changes.added),
+            updated=tuple(changes.updated),
+            failed=tuple(changes.failed),
+            warnings=tuple(changes.warnings),
+            chunks=changes.chunks,
+            embedded=changes.embedded,
+            reused=changes.chunks - changes.embedded,
+            truncated=changes.truncated,
+            seconds=time.perf_counter() - started,
+            generation=0 if snapshot is None else snapshot.meta.generation,
+        )
+
+    def commit(self, *, timeout: float = LOCK_TIMEOUT) -> IndexReport:
+        """Publish what all shards hold; see :meth:`ragloom.Space.commit`."""
+        started = time.perf_counter()
+        parts = finished(self._directory, self._name)
+        with space_lock(self._directory, timeout=timeout):
+            snapshot = self._recovery.opened()
+            planned = self._plan(snapshot, full=False)
+            ready = list(matching(parts, planned.read, self._directory / PARTS / "left"))
+            there = {file.uri for _, files in ready for file in files}
+            planned.read = [file for file in planned.read if file.uri not in there]
+            made = [part for part, _ in ready]
+            report = self._write(snapshot, planned, started, None, made)
+            with named_faults(self._directory / SHARDS, "removed"):
+                shutil.rmtree(self._directory / SHARDS)
+        return report
+
     def repair(self, *, timeout: float = LOCK_TIMEOUT) -> int:
         """See :meth:`Recovery.repair`."""
         return self._recovery.repair(timeout=timeout)
@@ -117,12 +175,18 @@ class Indexer:
         return in_sync and not (self._directory / TOUCHED).exists()
 
     def _write(
-        self, snapshot: Snapshot | None, planned: Plan, started: float, seconds: float | None
+        self,
+        snapshot: Snapshot | None,
+        planned: Plan,
+        started: float,
+        seconds: float | None,
+        ready: Sequence[Part] = (),
     ) -> IndexReport:
         embedder, folder = self._components.embedder, self._directory / PARTS
         truncated = embedder.truncated
         committer = Committer(self._directory, embedder, self._writer, self._progress)
-        changes = self._changes(snapshot, planned, self._process(planned, folder))
+        processing = Processing(components=self._components, folder=folder, previous=snapshot)
+        changes = self._changes(snapshot, planned, chain(ready, self._process(planned, processing)))
         rewritten = {*changes.added, *changes.updated, *planned.removed}
         gone = 0
         if snapshot is None or rewritten:
@@ -134,15 +198,14 @@ class Indexer:
         return replace(
             self._report(snapshot, planned, changes, started),
             removed=tuple(planned.removed),
-            embedded=committer.embedded,
-            reused=changes.chunks - committer.new,
+            embedded=changes.embedded + committer.embedded,
+            reused=changes.chunks - changes.embedded - committer.new,
             removed_chunks=gone,
-            truncated=embedder.truncated - truncated,
+            truncated=changes.truncated + embedder.truncated - truncated,
         )
 
-    def _process(self, planned: Plan, folder: Path) -> Iterator[Part]:
-        total = sum(file.fingerprint.size for file in planned.read)
-        read = 0
+    def _process(self, planned: Plan, processing: Processing) -> Iterator[Part]:
+        total, read = planned.size, 0
 
         def passed(file: PlannedFile) -> None:
             nonlocal read
@@ -150,8 +213,8 @@ class Indexer:
             self._progress("bytes", read, total)
 
         self._progress("bytes", 0, total)
-        for batch in planned.batches():
-            yield process(batch, self._components, folder, passed)
+        spread = bool(planned.read) and self._components.runner.elsewhere
+        return processing.parts(list(planned.batches(spread=spread)), passed)
 
     @staticmethod
     def _changes(snapshot: Snapshot | None, planned: Plan, parts: Iterable[Part]) -> _Changes:
@@ -161,6 +224,8 @@ class Indexer:
             if part.chunks:
                 changes.stems.append(part.stem)
             changes.chunks += part.chunks
+            changes.embedded += part.embedded
+            changes.truncated += part.truncated
             changes.failed += part.failed
             for failure in part.failed:  # what was indexed of it before keeps answering
                 if failure.path in known:

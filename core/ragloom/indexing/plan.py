@@ -21,6 +21,8 @@ from ragloom.types import Source
 
 _BATCH_BYTES = 6 << 20
 _BATCH_FILES = 2000
+_SMALL_BATCH_BYTES = 1 << 16  # a second or so of embedding, beside which a batch costs little
+_SPREAD = 64  # batches, where they are larger than the smallest and smaller than the largest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,14 +67,23 @@ class Plan:
     unread: tuple[UnreadEnding, ...] = ()
     unchanged: int = 0
 
-    def batches(self) -> Iterator[Sequence[PlannedFile]]:
-        """The files to be read, in batches that bound the memory and are the same for the same files."""
+    @property
+    def size(self) -> int:
+        """The bytes of the files to be read."""
+        return sum(file.fingerprint.size for file in self.read)
+
+    def batches(self, *, spread: bool = False) -> Iterator[Sequence[PlannedFile]]:
+        """The files to be read, in batches that bound the memory and are the same for the same files.
+
+        Args:
+            spread: Make smaller ones where that gives more processes something to do.
+        """
+        most = min(max(_SMALL_BATCH_BYTES, self.size // _SPREAD), _BATCH_BYTES)
+        most = most if spread else _BATCH_BYTES
         batch: list[PlannedFile] = []
         size = 0
         for file in self.read:
-            if batch and (
-                size + file.fingerprint.size > _BATCH_BYTES or len(batch) == _BATCH_FILES
-            ):
+            if batch and (size + file.fingerprint.size > most or len(batch) == _BATCH_FILES):
                 yield batch
                 batch, size = [], 0
             batch.append(file)
@@ -85,6 +96,29 @@ class Plan:
         self.failed.append(FailedFile(path=uri, error=error))
         if entry is not None:
             self.kept[uri] = entry
+
+
+class PartsOf:
+    """Names all components, beside its content, that a file's chunks and vectors depend on."""
+
+    def __init__(self, components: Components) -> None:
+        self._components = components
+        self._known: dict[str, str] = {}
+
+    def __call__(self, path: str) -> str:
+        """Of a file; raises SourceError where no loader reads it."""
+        ending = ending_of(path)
+        if ending not in self._known:
+            components = self._components
+            loader = loader_for(path, components.loaders)
+            chunker = chunker_for(path, components.chunkers)
+            made_by = (
+                *(loader.fingerprint, chunker.fingerprint, components.embedder.fingerprint),
+                redaction(),
+                EMBEDDED_DATA,
+            )
+            self._known[ending] = blake2b("\0".join(made_by).encode(), digest_size=8).hexdigest()
+        return self._known[ending]
 
 
 def plan(components: Components, known: Mapping[str, FileEntry], *, full: bool) -> Plan:
@@ -102,7 +136,7 @@ class _Planner:
     def __init__(self, components: Components, *, full: bool) -> None:
         self._components = components
         self._full = full
-        self._parts: dict[str, str] = {}
+        self._parts_of = PartsOf(components)
 
     def plan(self, known: Mapping[str, FileEntry]) -> Plan:
         found = Plan()
@@ -118,25 +152,6 @@ class _Planner:
         self._compare(found, known, seen)
         found.unread = self._components.unread(unread if seen else None)
         return found
-
-    def _parts_of(self, path: str) -> str:
-        """Names all components, beside its content, that a file's chunks and vectors depend on.
-
-        Raises:
-            SourceError: No loader reads it.
-        """
-        ending = ending_of(path)
-        if ending not in self._parts:
-            components = self._components
-            loader = loader_for(path, components.loaders)
-            chunker = chunker_for(path, components.chunkers)
-            made_by = (
-                *(loader.fingerprint, chunker.fingerprint, components.embedder.fingerprint),
-                redaction(),
-                EMBEDDED_DATA,
-            )
-            self._parts[ending] = blake2b("\0".join(made_by).encode(), digest_size=8).hexdigest()
-        return self._parts[ending]
 
     def _look_at(self, found: Plan, item: Found, entry: FileEntry | None) -> None:
         uri = item.source.uri

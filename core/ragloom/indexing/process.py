@@ -14,13 +14,17 @@ from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
+
 from ragloom.components import Components
 from ragloom.errors import SourceError
-from ragloom.indexing.embedding import embedding_key
+from ragloom.indexing.embedding import embed_in_steps, embedding_key
 from ragloom.indexing.plan import PlannedFile
+from ragloom.protocols import Embedder
 from ragloom.reports import FailedFile
 from ragloom.snapshot.manifest import FileEntry, Manifest
-from ragloom.snapshot.segment import Segment, SegmentWriter, chunk_line, files_of
+from ragloom.snapshot.segment import Segment, SegmentWriter, VectorWriter, chunk_line, files_of
 from ragloom.sources.loading import (
     SecretFileError,
     chunker_for,
@@ -33,7 +37,7 @@ from ragloom.stores.faults import named_faults
 from ragloom.text.decoding import read_regular
 from ragloom.types import Chunk, Document
 
-_ENTRIES = "files.json"
+ENTRIES = "files.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,12 +49,16 @@ class Part:
         chunks: How many are in it.
         files: What is known of each file that was read.
         failed: Those that could not be, and why.
+        embedded: How many texts have been embedded for it now.
+        truncated: Of how many of them the model read only the beginning.
     """
 
     stem: Path
     chunks: int
     files: Sequence[FileEntry]
     failed: Sequence[FailedFile] = ()
+    embedded: int = 0
+    truncated: int = 0
 
 
 def process(
@@ -58,6 +66,10 @@ def process(
     components: Components,
     folder: Path,
     progress: Callable[[PlannedFile], None] = lambda _file: None,
+    *,
+    read: Callable[[PlannedFile], bytes] | None = None,
+    known: npt.NDArray[np.bytes_] | None = None,
+    always: bool = False,
 ) -> Part:
     """Load and split files, one after the other; or find the Part that they became before.
 
@@ -66,15 +78,19 @@ def process(
         components: What the index is made with.
         folder: Where Parts are kept.
         progress: Called with every file that is done.
+        read: Gives the content of a file, or raises a SourceError; read from the disk by default.
+        known: Embed the chunks, too, but for those with these keys; None to embed none.
+        always: Keep the Part for another run though a file fails, or may have changed while it was read.
 
     Raises:
         StoreError: The Part cannot be written.
+        ModelError: The model does not answer.
     """
-    folder = folder / _name(files)
-    if (kept := _kept(folder)) is not None:
+    folder = folder / name_of(files)
+    if (part := kept(folder)) is not None:
         for file in files:
             progress(file)
-        return kept
+        return part
     with named_faults(folder):
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
@@ -84,7 +100,7 @@ def process(
         try:
             for file in files:
                 try:
-                    document, digest, chunks = _read(file, components)
+                    document, digest, chunks = _read(file, components, read or content_of)
                 except SourceError as error:
                     failed.append(FailedFile(path=file.uri, error=str(error)))
                     continue
@@ -109,23 +125,51 @@ def process(
             stem = folder / writer.close()
         for path in files_of(folder / "new"):
             path.rename(stem.with_suffix(path.suffix))
-        if not failed and all(file.fingerprint.changed_ns for file in files):
+        truncated = components.embedder.truncated
+        embedded = 0
+        if known is not None and len(writer):
+            embedded = _embed(stem, components.embedder, known)
+        if always or not (failed or any(not file.fingerprint.changed_ns for file in files)):
             written = json.dumps([asdict(entry) for entry in entries], ensure_ascii=False)
-            (folder / _ENTRIES).write_text(written, encoding="utf-8")
-    return Part(stem=stem, chunks=len(writer), files=entries, failed=failed)
+            (folder / ENTRIES).write_text(written, encoding="utf-8")
+    return Part(
+        stem=stem,
+        chunks=len(writer),
+        files=entries,
+        failed=failed,
+        embedded=embedded,
+        truncated=components.embedder.truncated - truncated,
+    )
 
 
-def _name(files: Sequence[PlannedFile]) -> str:
+def _embed(stem: Path, embedder: Embedder, known: npt.NDArray[np.bytes_]) -> int:
+    """Write the vectors of a segment, but for those whose keys are known; how many are new."""
+    segment = Segment(stem)
+    keys, first, place = np.unique(segment.keys, return_index=True, return_inverse=True)
+    new = np.flatnonzero(~np.isin(keys, known))
+    if not len(new):
+        return 0
+    vectors = VectorWriter(len(segment), embedder.dimension)
+    texts = [segment.embedded_text(int(row)) for row in first[new]]
+    for step, made in embed_in_steps(embedder, texts):
+        for at, vector in zip(step, made, strict=True):
+            rows = np.flatnonzero(place == new[at])
+            vectors.put(rows, np.repeat(vector[None], len(rows), axis=0))
+    vectors.write(stem)
+    return len(new)
+
+
+def name_of(files: Sequence[PlannedFile]) -> str:
     """Names a batch by what goes into its Part."""
     named = [(file.uri, *asdict(file.fingerprint).values(), file.parts) for file in files]
     content = json.dumps(named).encode("utf-8", "surrogatepass")
     return blake2b(content, digest_size=10).hexdigest()
 
 
-def _kept(folder: Path) -> Part | None:
+def kept(folder: Path) -> Part | None:
     """A Part that is there and whole."""
     with suppress(OSError, ValueError, TypeError, LookupError):
-        entries = Manifest((folder / _ENTRIES).read_bytes(), place=folder)
+        entries = Manifest((folder / ENTRIES).read_bytes(), place=folder)
         files = [entries[uri] for uri in entries]
         (columns,) = folder.glob("*.columns")
         stem = columns.with_suffix("")
@@ -134,16 +178,23 @@ def _kept(folder: Path) -> Part | None:
     return None
 
 
-def _read(file: PlannedFile, components: Components) -> tuple[Document, str, Sequence[Chunk]]:
+def content_of(file: PlannedFile) -> bytes:
+    """The bytes of a file; raises SourceError where it cannot be read."""
+    try:
+        return read_regular(file.source.path)
+    except OSError as error:
+        raise SourceError(f"cannot be read: {error.strerror or error}") from error
+
+
+def _read(
+    file: PlannedFile, components: Components, read: Callable[[PlannedFile], bytes]
+) -> tuple[Document, str, Sequence[Chunk]]:
     """A file's document, its hash and its chunks.
 
     Raises:
         SourceError: It cannot be read or understood.
     """
-    try:
-        content = read_regular(file.source.path)
-    except OSError as error:
-        raise SourceError(f"cannot be read: {error.strerror or error}") from error
+    content = read(file)
     digest = content_hash(content)
     try:
         document = load_document(file.source, content, loader_for(file.uri, components.loaders))

@@ -1,13 +1,15 @@
 """Writing to a store so that it ends up holding exactly what the next generation will.
 
-A store may be shared: other machines, with other files, write to the same Milvus collection or SQLite file.
-Every run makes it hold what that run's generation does. So that nobody's search suffers from what another
-wrote, a store that answers searches itself holds one row more, a mark, which names the set of chunks and
-embeddings that was last written. Readers whose snapshot is of another set ask their snapshot instead.
+A store may be shared: other machines, with other files, write to the same SQLite file. Every run makes it
+hold what that run's generation does; of a store that has shards, a run touches its own. So that nobody's
+search suffers from what another wrote, a store that answers searches itself keeps a record, ``manifest``,
+of the set of chunks and embeddings that was last written. Readers whose snapshot is of another set ask
+their snapshot. A store that machines read which have nothing else keeps the statistics of the shard, too.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -19,46 +21,43 @@ import numpy.typing as npt
 
 from ragloom.errors import StoreDamagedError, StoreError, StoreLockedError
 from ragloom.indexing.journal import Journal
-from ragloom.protocols import Embeddings, SearchableStore, Store
+from ragloom.protocols import Embeddings, RemoteStore, SearchableStore, Store
 from ragloom.secrets.redaction import hide_passwords
 from ragloom.snapshot import Snapshot
+from ragloom.snapshot.statistics import STATISTICS, stale_pages, statistics, stored_chunks
 from ragloom.stores.atomic import quarantine
-from ragloom.types import Chunk, Lines, Progress, Span
+from ragloom.stores.formats import check_format, format_stamp
+from ragloom.text.parsing import parse_json
+from ragloom.types import Chunk, Progress
 
 _LOG = logging.getLogger("ragloom")
 _WRITE_AT_ONCE = 1000  # chunks a store call
 _RELEASED = 10 * _WRITE_AT_ONCE  # chunks, after which their memory is given back
-# The uri of marks: the folder of the state, so that no file can be called so. Their ids begin with it, too,
-# and so come before those of chunks that are as near.
-_MARK = ".ragloom"
-_MARKS = 100  # more than there can be machines that wrote at the same moment
+MANIFEST = "manifest"
+_FORMAT = 1
 
 
 def answers_for(store: SearchableStore, snapshot: Snapshot) -> bool:
     """Whether an open store that answers searches itself holds exactly the chunks of ``snapshot``.
 
     Raises:
-        StoreError: It failed.
+        StoreError: It failed, or a newer ragloom wrote to it.
     """
-    # Two are enough: where there is more than one, none counts.
-    return _marks(store, snapshot.meta.dimension, limit=2) == [_mark_of(snapshot)]
+    return _contents(store) == snapshot.contents
 
 
-def _mark_of(snapshot: Snapshot) -> str:
-    return f"{_MARK}-{snapshot.contents}"
-
-
-def _marks(store: Store, dimension: int, *, limit: int = _MARKS) -> list[str]:
-    """The marks in an open store, found by their vector: a condition may cost a look at every row."""
+def _contents(store: Store) -> str:
+    """Names the set of chunks that an open store holds; empty where it does not say so."""
     if not isinstance(store, SearchableStore):
-        return []
-    found = store.search(_axis(dimension)[0], limit=limit)
-    return [name for name, _ in found if name.startswith(_MARK)]
-
-
-def _axis(dimension: int) -> Embeddings:
-    """``(1, dimension)``: the vector of marks, which must have one."""
-    return np.eye(1, dimension, dtype=np.float32)
+        return ""
+    try:
+        said = parse_json(store.get_records([MANIFEST]).get(MANIFEST, "") or "{}")
+    except ValueError:
+        return ""
+    if not isinstance(said, Mapping):
+        return ""
+    check_format(said.get("format", 1), _FORMAT, place=MANIFEST, release=said.get("release"))
+    return str(said.get("contents", ""))
 
 
 class StoreWriter:
@@ -116,24 +115,23 @@ class StoreWriter:
         dimension = snapshot.meta.dimension
         self._make_room(before, journal, dimension)
         with self._open(dimension):
-            marks = _marks(self.store, dimension)
+            contents = _contents(self.store)
             touched = journal.touched()
-            if before is not None and (self._is_left_by(before, marks, interrupted=interrupted)):
+            if before is not None and self._is_left_by(before, contents, interrupted=interrupted):
                 rows = np.sort(snapshot.rows_of(touched))
                 gone = touched.difference(_names(snapshot, rows))
             else:
                 rows, gone = self._differing(snapshot)
                 journal.touch(())  # killed, the next run reads it once more
-            mark = self._mark(snapshot)
-            if marks and (len(rows) or gone or marks != mark):
-                self.store.delete(marks)
-                marks = []
+            current = contents == snapshot.contents and not (len(rows) or gone)
+            if contents and not current and isinstance(self.store, SearchableStore):
+                self.store.put_records({MANIFEST: ""})
             self._upsert(snapshot, rows)
             if gone:
                 self.store.delete(sorted(gone))
-            whole = self.store.count() == len(snapshot) + len(marks)
-            if whole and not marks:
-                self._set(mark, dimension)
+            whole = self.store.count() == len(snapshot)
+            if whole and not current:
+                self._describe(snapshot)
             elif not whole:
                 _LOG.warning("%s: store out of sync: rebuilding it", self.name)
                 self.store.drop()
@@ -187,8 +185,9 @@ class StoreWriter:
         """
         self._make_room(before, journal, dimension)
         with self._open(dimension), suppress(StoreDamagedError):
-            marks = _marks(self.store, dimension)
-            left = before is not None and self._is_left_by(before, marks)
+            if isinstance(self.store, RemoteStore):
+                return self.store.known([key.decode("ascii") for key in keys])
+            left = before is not None and self._is_left_by(before, _contents(self.store))
             if not left and self.store.count():
                 wanted = {key.decode("ascii") for key in keys}
                 return {chunk.key: vector for chunk, vector in self._scan() if chunk.key in wanted}
@@ -229,14 +228,12 @@ class StoreWriter:
         self._files.mkdir()
         _LOG.warning("%s: %s; quarantined as %s and rebuilt", self.name, error, aside)
 
-    def _is_left_by(
-        self, before: Snapshot, marks: Sequence[str], *, interrupted: bool = False
-    ) -> bool:
+    def _is_left_by(self, before: Snapshot, contents: str, *, interrupted: bool = False) -> bool:
         """Whether the store is as ``before`` says, but for what has changed since."""
         if before.meta.store != self.named[0]:
             return False
         if isinstance(self.store, SearchableStore):
-            return list(marks) == [f"{_MARK}-{before.meta.stored}"]
+            return bool(contents) and contents == before.meta.stored
         return interrupted or str(self.store.count()) == before.meta.stored
 
     def _differing(self, snapshot: Snapshot) -> tuple[npt.NDArray[np.intp], set[str]]:
@@ -261,27 +258,24 @@ class StoreWriter:
     def _scan(self) -> Iterator[tuple[Chunk, Embeddings]]:
         for chunks, vectors in self.store.scan():
             for chunk, vector in zip(chunks, vectors, strict=True):
-                if chunk.uri == _MARK:
-                    continue
                 if not np.isfinite(vector).all():
                     raise StoreDamagedError(f"{chunk.uri}: a vector in the store is not finite")
                 yield chunk, vector
 
-    def _mark(self, snapshot: Snapshot) -> list[str]:
-        """The mark of a snapshot; none where readers do not ask the store."""
-        return [_mark_of(snapshot)] if isinstance(self.store, SearchableStore) else []
-
-    def _set(self, marks: Sequence[str], dimension: int) -> None:
-        for name in marks:
-            mark = Chunk(
-                id=name,
-                uri=_MARK,
-                text="the chunks of this set are here",
-                span=Span(0, 0),
-                lines=Lines(1, 1),
-                bytes=Span(0, 0),
-            )
-            self.store.upsert([mark], _axis(dimension))
+    def _describe(self, snapshot: Snapshot) -> None:
+        """Keep in the store what it holds now; nothing where readers do not ask it."""
+        store = self.store
+        if not isinstance(store, SearchableStore):
+            return
+        manifest = json.dumps(format_stamp(_FORMAT) | {"contents": snapshot.contents})
+        if isinstance(store, RemoteStore) and store.ranks_words:
+            records = dict(statistics(snapshot))
+            said = records.pop(STATISTICS)
+            stale = stale_pages(store.get_records([STATISTICS]).get(STATISTICS, ""), records)
+            store.put_records(records)
+            store.put_records({STATISTICS: said})
+            store.put_records(dict.fromkeys(stale, ""))
+        store.put_records({MANIFEST: manifest})
 
     def _rewrite(self, snapshot: Snapshot) -> None:
         dimension = snapshot.meta.dimension
@@ -290,7 +284,7 @@ class StoreWriter:
             self._upsert(snapshot, rows)
             count = self.store.count()
             if count == len(snapshot):
-                self._set(self._mark(snapshot), dimension)
+                self._describe(snapshot)
         if count != len(rows):
             raise StoreError(
                 f"the store holds {count} chunks of {self.name!r} after {len(rows)} were written; "
@@ -316,8 +310,17 @@ class StoreWriter:
         for done in range(0, len(rows), _WRITE_AT_ONCE):
             self._progress("store", done, len(rows))
             some = rows[done : done + _WRITE_AT_ONCE]
-            chunks = [_stored(snapshot, int(row)) for row in some]
-            self.store.upsert(chunks, snapshot.vectors(some))
+            if isinstance(self.store, RemoteStore):
+                stored = [
+                    replace(one, chunk=replace(one.chunk, key=key.decode("ascii")))
+                    for one, key in zip(
+                        stored_chunks(snapshot, some), snapshot.keys[some], strict=True
+                    )
+                ]
+                self.store.upsert_stored(stored, snapshot.vectors(some))
+            else:
+                chunks = [_stored(snapshot, int(row)) for row in some]
+                self.store.upsert(chunks, snapshot.vectors(some))
             if done % _RELEASED == 0:
                 snapshot.release()
         self._progress("store", len(rows), len(rows))

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from importlib.metadata import entry_points
 from itertools import chain
 from typing import cast
@@ -21,7 +20,7 @@ from ragloom.config.options import build
 from ragloom.config.spelling import did_you_mean, unknown
 from ragloom.errors import ConfigError, MissingDependencyError, PluginError, RagloomError
 from ragloom.hookspecs import PROJECT, CommandSpec, EvaluationSpec, Provider
-from ragloom.plugin.info import Plugin, PluginInfo, reason, told
+from ragloom.plugin.info import Plugin, PluginInfo, isolated, reason, told
 from ragloom.plugin.output import stdout_kept
 from ragloom.plugin.registry import (
     OWN_SETTINGS,
@@ -35,7 +34,16 @@ from ragloom.plugin.registry import (
     offer_from,
 )
 from ragloom.plugin.tracing import trace_call, trace_result
-from ragloom.protocols import Chunker, Embedder, Formatter, Loader, Reranker, Store, WorkspaceView
+from ragloom.protocols import (
+    Chunker,
+    Embedder,
+    Formatter,
+    Loader,
+    Reranker,
+    Runner,
+    Store,
+    WorkspaceView,
+)
 from ragloom.reports import IndexFinished, SearchFinished
 from ragloom.types import Permission
 
@@ -81,8 +89,7 @@ class PluginHost:
     ) -> PluginHost:
         """The host of every installed plugin: entry points of the group ``ragloom``, by name.
 
-        A plugin that fails is one warning in the logger ``ragloom`` and an entry in
-        :meth:`plugins`; it never raises here.
+        A plugin that fails is one warning in the logger ``ragloom`` and an entry in :meth:`plugins`.
 
         Args:
             disabled: Names of plugins to skip, without importing them; None for those in
@@ -138,8 +145,7 @@ class PluginHost:
         Raises:
             As :meth:`chunker`, for the loaders named in ``options``.
         """
-        options = options or {}
-        loaders = {name: self.loader(name, settings) for name, settings in options.items()}
+        loaders = {name: self.loader(name, chosen) for name, chosen in (options or {}).items()}
         for name in self._registry.names("loaders"):
             if name not in loaders:
                 try:
@@ -166,8 +172,7 @@ class PluginHost:
 
         Args:
             name: As in settings.
-            options: Its settings; strings, as they come from the environment, become numbers,
-                booleans and lists as the provider's options say.
+            options: Its settings; strings become numbers, booleans and lists as its options say.
 
         Raises:
             ConfigError: A setting is unknown or of the wrong type.
@@ -187,6 +192,10 @@ class PluginHost:
     def reranker(self, name: str, options: Mapping[str, object] | None = None) -> Reranker:
         """Make a reranker; as :meth:`chunker`."""
         return cast("Reranker", self._make("rerankers", name, options))
+
+    def runner(self, name: str, options: Mapping[str, object] | None = None) -> Runner:
+        """Make a runner; as :meth:`chunker`."""
+        return cast("Runner", self._make("runners", name, options))
 
     def formatter(self, name: str, options: Mapping[str, object] | None = None) -> Formatter:
         """Make a formatter; as :meth:`chunker`."""
@@ -215,7 +224,7 @@ class PluginHost:
         """The named spaces that plugins keep: plugin to name to space. One that fails is a warning."""
         found: dict[str, Mapping[str, object]] = {}
         for plugin in self._implementing("ragloom_spaces"):
-            with _isolated(plugin, "ragloom_spaces"):
+            with isolated(plugin, "ragloom_spaces"):
                 found[plugin.name] = self._spaces_of(plugin, workspace)
         return found
 
@@ -240,7 +249,7 @@ class PluginHost:
         """What settings files of plugins' own ask for. A plugin that fails is a warning."""
         found: list[Permission] = []
         for plugin in self._implementing("ragloom_permissions"):
-            with _isolated(plugin, "ragloom_permissions"):
+            with isolated(plugin, "ragloom_permissions"):
                 for asked in self._call(plugin, "ragloom_permissions", workspace=workspace):
                     found += cast("Iterable[Permission]", asked)
         return found
@@ -250,7 +259,7 @@ class PluginHost:
         searched = isinstance(event, SearchFinished)
         hook = "ragloom_search_finished" if searched else "ragloom_index_finished"
         for plugin in self._implementing(hook):
-            with _isolated(plugin, hook):
+            with isolated(plugin, hook):
                 self._call(plugin, hook, workspace=workspace, event=event)
 
     def _spaces_of(self, plugin: Plugin, workspace: WorkspaceView) -> Mapping[str, object]:
@@ -389,11 +398,3 @@ class PluginHost:
         absent = [plugin for plugin in self._plugins if plugin.status != "loaded"]
         namesake = [one for one in absent if name == one.name or name in one.sections]
         return namesake or ([] if slip else absent)
-
-
-@contextmanager
-def _isolated(plugin: Plugin, hook: str) -> Iterator[None]:
-    try:
-        yield
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - a plugin breaks no run and no search
-        _log.warning("%s: %s failed: %s", plugin.owner, hook, reason(error))

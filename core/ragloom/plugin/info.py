@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import logging
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import Distribution
 from typing import Literal, TypeAlias
@@ -138,3 +140,12 @@ def told(absent: Iterable[Plugin]) -> str:
         f"; {one.owner}, which may provide it, {f'failed: {one.error}' if one.error else 'is disabled'}"
         for one in absent
     )
+
+
+@contextmanager
+def isolated(plugin: Plugin, hook: str) -> Iterator[None]:
+    """Make a warning of whatever a hook raises: a plugin breaks no run and no search."""
+    try:
+        yield
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - as above
+        logging.getLogger("ragloom").warning("%s: %s failed: %s", plugin.owner, hook, reason(error))

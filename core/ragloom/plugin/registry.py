@@ -18,9 +18,11 @@ from ragloom.config.settings import SpaceSettings
 from ragloom.config.spelling import unknown
 from ragloom.errors import PluginError
 from ragloom.hookspecs import Provider
-from ragloom.protocols import Chunker, Embedder, Formatter, Loader, Reranker, Store
+from ragloom.protocols import Chunker, Embedder, Formatter, Loader, Reranker, Runner, Store
 
-Kind: TypeAlias = Literal["chunkers", "embedders", "formatters", "loaders", "rerankers", "stores"]
+Kind: TypeAlias = Literal[
+    "chunkers", "embedders", "formatters", "loaders", "rerankers", "runners", "stores"
+]
 
 PROTOCOLS: Mapping[Kind, type] = {
     "chunkers": Chunker,
@@ -28,6 +30,7 @@ PROTOCOLS: Mapping[Kind, type] = {
     "formatters": Formatter,
     "loaders": Loader,
     "rerankers": Reranker,
+    "runners": Runner,
     "stores": Store,
 }
 """What a component of each kind must have; a kind's hook is ``ragloom_<kind>``."""

@@ -47,6 +47,14 @@ def follow(
     return replace(hit, chunk=now)
 
 
+def follow_remote(hit: Hit, path: Path, loaders: Callable[[], Mapping[str, Loader]]) -> Hit | None:
+    """A hit from a store that answers alone, as its file stands now if it is here, or as it was indexed."""
+    if not os.path.lexists(path):
+        return hit
+    entry = FileEntry(uri=hit.chunk.uri, content_hash=hit.content_hash, chunks=0)
+    return follow(hit, path, entry, loaders)
+
+
 def read_indexed(path: Path) -> bytes:
     """An indexed file as it is now; a link that has taken its place may lead anywhere, and is not followed.
 

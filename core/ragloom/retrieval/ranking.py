@@ -120,7 +120,7 @@ def find_candidates(
         if not passing.any():
             return _none(snapshot, "no file passes the filter")
         allowed = np.flatnonzero(passing[snapshot.file_of_row])
-    vector = None if mode == "lexical" else _vector(query.text, snapshot, embedder)
+    vector = None if mode == "lexical" else query_vector(query.text, snapshot, embedder)
     terms = query.terms if mode != "dense" else {}
     among = None if allowed is None else snapshot.serials[allowed]
     serials, scores = snapshot.lexical.search(terms, limit=CANDIDATES, among=among)
@@ -214,8 +214,7 @@ def _moved(
     """``(d,)``: the query's vector, moved to that of the best candidate; None where that has none."""
     there = [at for at, one in enumerate(rankings) if len(one.rows)]
     at = max(there, key=lambda at: float(rankings[at].scores[0]), default=0)
-    vector = heads[at].vector
-    if not there or vector is None or np.isnan(rankings[at].cosine[0]):
+    if not there or (vector := heads[at].vector) is None or np.isnan(rankings[at].cosine[0]):
         return None
     (nearest,) = vectors[at][heads[at].rows == rankings[at].rows[0]]
     moved = (1 - FEEDBACK) * vector + FEEDBACK * nearest
@@ -309,7 +308,7 @@ def _behind(head: Ranking, whole: Ranking) -> Ranking:
     )
 
 
-def _vector(text: str, snapshot: Snapshot, embedder: Embedder | None) -> Embeddings | None:
+def query_vector(text: str, snapshot: Snapshot, embedder: Embedder | None) -> Embeddings | None:
     """``(d,)``; None where the model knows nothing of a text: words may still be found."""
     if embedder is None:
         return None
@@ -341,9 +340,11 @@ def _scores_by_row(
 def _best_file(
     snapshot: Snapshot, rows: npt.NDArray[np.intp], scores: npt.NDArray[np.float32]
 ) -> int:
-    """The number of the file with the highest score; -1 where there is none."""
-    best = int(np.argmax(np.where(np.isnan(scores), -np.inf, scores)))
-    return -1 if np.isnan(scores[best]) else int(snapshot.file_of_row[rows[best]])
+    """The number of the file with the highest score, of several chunks the first by id; -1 for none."""
+    best = rows[scores == np.fmax.reduce(scores)]
+    if not len(best):
+        return -1
+    return int(snapshot.file_of_row[best[np.argsort(snapshot.ids[best])[0]]])
 
 
 def _lexical(

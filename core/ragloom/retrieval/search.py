@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from typing import Protocol
+from functools import partial
+from typing import Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from ragloom.config.settings import SpaceSettings
-from ragloom.errors import ModelError, RagloomError
+from ragloom.errors import ModelError
 from ragloom.protocols import Embedder, Reranker, SearchableStore
 from ragloom.reports import UnreadEnding
 from ragloom.retrieval.gate import Judged, examined, farthest, judge
@@ -30,9 +32,11 @@ from ragloom.retrieval.relevance import (
     best_of,
     weigh,
 )
+from ragloom.retrieval.remote import InTurn, candidates_of
 from ragloom.retrieval.rerank import reranked
 from ragloom.retrieval.rows import Row
 from ragloom.snapshot import Snapshot
+from ragloom.snapshot.remote import RemoteIndex, RemoteSnapshot
 from ragloom.sources.unread import nothing_indexed
 from ragloom.types import Calibration, Condition, Hit, Mode, SearchResult
 
@@ -130,40 +134,48 @@ class Gathered:
     mode: Mode
 
 
-def gather(query: Query, space: Answers, beside: Sequence[Snapshot] = ()) -> Gathered:
+def gather(
+    query: Query,
+    space: Answers,
+    beside: Sequence[Snapshot] = (),
+    turn: AbstractContextManager[object] | None = None,
+) -> Gathered:
     """Find the candidates of a query that is asked ``beside`` other snapshots; raises as :func:`judged`.
 
-    Where words count, too, and the model does not answer, they alone count, with a warning.
+    The model is used while ``turn`` is held, which threads share that gather for other spaces. Where words
+    count, too, and the model does not answer, they alone count, with a warning.
     """
     mode = query.choices(space.settings)[2]
     try:
-        return _gather(query, space, beside, mode)
+        return _gather(query, space, beside, mode, turn or nullcontext())
     except ModelError as error:
         if mode not in ("hybrid", "rrf"):
             raise
         _LOG.warning("%s: searching by words alone: %s", space.name, error)
-        return _gather(query, space, beside, "lexical")
+        return _gather(query, space, beside, "lexical", turn or nullcontext())
 
 
-def _gather(query: Query, space: Answers, beside: Sequence[Snapshot], mode: Mode) -> Gathered:
+def _gather(
+    query: Query,
+    space: Answers,
+    beside: Sequence[Snapshot],
+    mode: Mode,
+    turn: AbstractContextManager[object],
+) -> Gathered:
     snapshot, lexical = space.snapshot(), mode == "lexical"
-    embedder = None if lexical else space.embedder
     native = None if lexical else space.native()
-    parsed = parse(query.text, snapshot, embedder, beside)
     where = (*query.conditions, *space.narrowing)
-    if embedder is not None and len(snapshot.pending):
-        space.complete(best_by_words(parsed, snapshot, where, _COMPLETED))
-    found = [
-        find_candidates(
-            one,
-            snapshot=snapshot,
-            embedder=embedder,
-            native=native,
-            mode=mode,
-            where=where,
-        )
-        for one in parsed
-    ]
+    with turn:
+        embedder = None if lexical else space.embedder
+        parsed = parse(query.text, snapshot, embedder, beside)
+        if embedder is not None and len(snapshot.pending):
+            space.complete(best_by_words(parsed, snapshot, where, _COMPLETED))
+    if embedder is not None:  # others have their turn while this one waits for a server
+        embedder = cast("Embedder", InTurn(embedder, turn))
+    if isinstance(snapshot, RemoteIndex):
+        snapshot, where = candidates_of(snapshot, parsed, embedder, mode, where), ()
+    find = partial(find_candidates, snapshot=snapshot, embedder=embedder, native=native)
+    found = [find(one, mode=mode, where=where) for one in parsed]
     return Gathered(space=space, parsed=parsed, found=found, mode=mode)
 
 
@@ -228,45 +240,6 @@ def search(query: Query, space: Answers, *, rerank: bool = True) -> SearchResult
     return result_of(query, space, judged(query, space, rerank=rerank))
 
 
-def search_many(
-    query: Query, spaces: Sequence[Answers]
-) -> tuple[Sequence[SearchResult], Sequence[RagloomError]]:
-    """Search several spaces, and score their hits on a common scale where they have one model.
-
-    Returns:
-        The results of those that answer, and what is wrong with the others.
-    """
-    gathered: list[Gathered] = []
-    failed: list[RagloomError] = []
-    snapshots: dict[int, Snapshot] = {}
-    for number, space in enumerate(spaces):
-        try:
-            snapshots[number] = space.snapshot()
-        except RagloomError as error:
-            failed.append(error)
-    for number in snapshots:
-        beside = [other for at, other in snapshots.items() if at != number]
-        try:
-            gathered.append(gather(query, spaces[number], beside))
-        except RagloomError as error:
-            failed.append(error)
-    by_model: dict[str, list[Gathered]] = {}
-    for one in gathered:
-        by_model.setdefault(one.found[0].snapshot.meta.embedder, []).append(one)
-    rankings: dict[int, Ranking] = {}
-    for group in by_model.values():
-        ordered = order([one.found[0] for one in group], group[0].mode)
-        rankings.update((id(one), ranking) for one, ranking in zip(group, ordered, strict=True))
-    results: list[SearchResult] = []
-    for one in gathered:
-        try:
-            judgement = judge_ranking(query, one, rankings[id(one)])
-            results.append(result_of(query, one.space, judgement))
-        except RagloomError as error:
-            failed.append(error)
-    return results, failed
-
-
 def result_of(query: Query, space: Answers, judgement: Judgement) -> SearchResult:
     """Judge the candidates, and give what is shown."""
     top_k, least, _ = query.choices(space.settings)
@@ -291,7 +264,7 @@ def result_of(query: Query, space: Answers, judgement: Judgement) -> SearchResul
         closest=closest,
         searched_for=whole.text if whole.corrected else "",
         pending=0 if judgement.mode == "lexical" else len(space.snapshot().pending),
-        checked=space.settings.check_files,
+        checked=space.settings.check_files and space.settings.read == "local",
     )
 
 
@@ -369,8 +342,10 @@ class Weighed:
         """The candidate at a place, from 0, and the words that it shares with the query."""
         relevance, ranking = self.relevance(at), self._ranking
         cosine, lexical = float(ranking.cosine[at]), float(ranking.lexical[at])
+        row, snapshot = int(ranking.rows[at]), self._gathered.found[0].snapshot
         hit = Hit(
-            chunk=self._gathered.found[0].snapshot.chunk(int(ranking.rows[at])),
+            chunk=snapshot.chunk(row),
+            content_hash=snapshot.hash_of(row) if isinstance(snapshot, RemoteSnapshot) else "",
             score=float(ranking.scores[at]),
             relevance=relevance,
             cosine=None if np.isnan(cosine) else cosine,

@@ -144,15 +144,7 @@ class LexicalIndex:
 
     def query_words(self, query: str) -> Sequence[QueryWord]:
         """The words of a query in their order, each once."""
-        counts = Counter(words(query)[:_LONGEST_QUERY])
-        texts = [word.text for word in counts]
-        terms = list(set(chain(texts, *(word.all_terms() for word in counts))))
-        stops = stop_words(terms, query_language(texts, self.languages))
-        stems = [
-            dict(zip(terms, stemmer(language).analyze(" ".join(terms)), strict=True))
-            for language in self.languages
-        ]
-        return [_query_word(word, count, stops, stems) for word, count in counts.items()]
+        return query_words(query, self.languages)
 
     def query_terms(self, query: str) -> Mapping[str, float]:
         """The stems that a query asks for and how often; stop words only if nothing else."""
@@ -267,6 +259,10 @@ class LexicalIndex:
         ]
         return either(forms, tantivy.Occur.Should)
 
+    def document_frequencies(self, field: str) -> Sequence[tuple[str, int]]:
+        """The terms of a field, and how many documents have each; removed ones count until a merge."""
+        return self._searcher.terms_with_prefix(field, "")
+
     def vocabulary(self, prefix: str) -> Sequence[tuple[str, int]]:
         """The words that begin with ``prefix``, in lower case, and how many documents have each.
 
@@ -330,6 +326,19 @@ class LexicalIndex:
         # Three times as fast as numpy, which looks at the type of every number.
         found = np.frombuffer(array("Q", serials), np.uint64)
         return found, np.fromiter(scores, np.float32, len(scores))
+
+
+def query_words(query: str, languages: Sequence[str]) -> Sequence[QueryWord]:
+    """The words of a query to documents in some languages, in their order, each once."""
+    counts = Counter(words(query)[:_LONGEST_QUERY])
+    texts = [word.text for word in counts]
+    terms = list(set(chain(texts, *(word.all_terms() for word in counts))))
+    stops = stop_words(terms, query_language(texts, languages))
+    stems = [
+        dict(zip(terms, stemmer(language).analyze(" ".join(terms)), strict=True))
+        for language in languages
+    ]
+    return [_query_word(word, count, stops, stems) for word, count in counts.items()]
 
 
 def _query_word(

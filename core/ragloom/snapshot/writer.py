@@ -128,7 +128,8 @@ class GenerationWriter:
             for path in files_of(stem):
                 link_or_copy(path, self.directory / f"{name}{path.suffix}")
             segment = Segment(self.directory / name, self._next_serial)
-            self._index_words(segment, range(len(segment)))
+            rows = np.delete(np.arange(len(segment)), segment.removed)
+            self._index_words(segment, rows.tolist())
             segment.release()
             self._segments.append(segment)
             self._next_serial += len(segment)
@@ -278,7 +279,7 @@ class GenerationWriter:
         serials = segment.serials
         for number, of_file in groupby(rows, key=lambda row: int(segment.files[row])):
             uri = segment.uris[number]
-            titles = _names_of(self._files[uri].metadata)
+            titles = names_of(self._files[uri].metadata)
             own = [(int(serials[row]), *segment.text(row)) for row in of_file]
             texts = [text for _, text, _ in own]
             language = language_of(texts[:: -(-len(texts) // _SAMPLED_CHUNKS)])
@@ -337,7 +338,7 @@ def _remove_old(space_directory: Path, generation: int) -> None:
             shutil.rmtree(entry, ignore_errors=True)
 
 
-def _names_of(metadata: Metadata) -> list[str]:
+def names_of(metadata: Metadata) -> list[str]:
     """The title and the other names that a file gives itself, which are searched as headings are."""
     given = [metadata.get(key) for key in ("title", "aliases", "alias")]
     flat = [one for value in given for one in (value if isinstance(value, list) else [value])]

@@ -34,7 +34,12 @@ workspace; a model that is bundled, in a folder, or on a hub; a host or database
 _WORD = re.compile(r"\w[\w-]*")
 """Undeclared text that names no path, address or command with arguments."""
 
-_WITH_ARTICLE = {"embedder": "an embedder", "store": "a store", "reranker": "a reranker"}
+_WITH_ARTICLE = {
+    "embedder": "an embedder",
+    "store": "a store",
+    "reranker": "a reranker",
+    "runner": "a runner",
+}
 """The kinds of component that see every text of an index."""
 
 _Found: TypeAlias = tuple[str, str, str, str]

@@ -22,6 +22,7 @@ ragloom counts on is tested::
                          :class:`SearchableStoreContract`, for stores that search
 ``RerankerContract``     the fixture ``reranker``
 ``FormatterContract``    the fixture ``formatter``
+``RunnerContract``       the fixture ``runner``
 =======================  ======================================================================
 
 No rule can be overridden: that is an error when the tests are collected. A known
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from ragloom.testing.loaders import LoaderContract
     from ragloom.testing.plugins import PluginContract
     from ragloom.testing.rerankers import RerankerContract
+    from ragloom.testing.runners import RunnerContract
     from ragloom.testing.searchable_stores import SearchableStoreContract
     from ragloom.testing.stores import StoreContract
 
@@ -70,6 +72,7 @@ __all__ = [
     "PluginContract",
     "RegexCounter",
     "RerankerContract",
+    "RunnerContract",
     "SearchableStoreContract",
     "StoreAgreement",
     "StoreContract",
@@ -88,6 +91,7 @@ _ON_FIRST_USE = {
     "PluginContract": "plugins",
     "RegexCounter": "fakes",
     "RerankerContract": "rerankers",
+    "RunnerContract": "runners",
     "SearchableStoreContract": "searchable_stores",
     "StoreAgreement": "agreement",
     "StoreContract": "stores",

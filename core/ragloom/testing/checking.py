@@ -29,6 +29,7 @@ from ragloom.testing.formatters import FormatterContract
 from ragloom.testing.loaders import LoaderContract
 from ragloom.testing.plugins import PluginContract
 from ragloom.testing.rerankers import RerankerContract
+from ragloom.testing.runners import RunnerContract
 from ragloom.testing.searchable_stores import SearchRules
 from ragloom.testing.store_fixtures import StoreFixtures
 from ragloom.testing.stores import StoreContract
@@ -42,6 +43,7 @@ _CONTRACTS: Mapping[Kind, tuple[type[Contract], ...]] = {
     "formatters": (FormatterContract,),
     "loaders": (LoaderContract,),
     "rerankers": (RerankerContract,),
+    "runners": (RunnerContract,),
     "stores": (StoreContract, SearchRules, StoreAgreement),
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -144,6 +144,7 @@ class ExactStore:
 
     def __init__(self) -> None:
         self._spaces: dict[str, tuple[int, dict[str, tuple[Chunk, Embeddings]]]] = {}
+        self._records: dict[str, dict[str, str]] = {}
         self._space: str | None = None
 
     def open(self, *, space: str, dimension: int, directory: Path) -> None:  # noqa: ARG002
@@ -189,12 +190,29 @@ class ExactStore:
         """The nearest chunks and their cosine, exactly; ties by id."""
         return search_exactly(self.scan(), vector, limit=limit, where=where)
 
+    def put_records(self, records: Mapping[str, str]) -> None:
+        """Keep texts by name; empty ones are removed."""
+        kept = self._records.setdefault(self._opened_name, {})
+        kept.update(records)
+        for name in [name for name, text in kept.items() if not text]:
+            del kept[name]
+
+    def get_records(self, names: Sequence[str]) -> Mapping[str, str]:
+        """The texts that are there."""
+        kept = self._records.get(self._opened_name, {})
+        return {name: kept[name] for name in names if name in kept}
+
     def drop(self) -> None:
-        """Remove this space's chunks."""
+        """Remove this space's chunks and records."""
         self._opened[1].clear()
+        self._records.pop(self._opened_name, None)
+
+    @property
+    def _opened_name(self) -> str:
+        if self._space is None:
+            raise StoreError("the store is not open")
+        return self._space
 
     @property
     def _opened(self) -> tuple[int, dict[str, tuple[Chunk, Embeddings]]]:
-        if self._space is None:
-            raise StoreError("the store is not open")
-        return self._spaces[self._space]
+        return self._spaces[self._opened_name]

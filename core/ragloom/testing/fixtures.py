@@ -9,7 +9,7 @@ import pytest
 
 from ragloom.hookspecs import Provider, hookimpl
 from ragloom.plugin.host import PluginHost
-from ragloom.protocols import Chunker, Embedder, Formatter, Loader, Reranker, Store
+from ragloom.protocols import Chunker, Embedder, Formatter, Loader, Reranker, Runner, Store
 
 __all__ = ["MakePlugin", "host", "make_plugin"]
 
@@ -27,6 +27,7 @@ class MakePlugin(Protocol):
         embedders: Iterable[Provider[Embedder]] | None = None,
         stores: Iterable[Provider[Store]] | None = None,
         rerankers: Iterable[Provider[Reranker]] | None = None,
+        runners: Iterable[Provider[Runner]] | None = None,
         formatters: Iterable[Provider[Formatter]] | None = None,
     ) -> object:
         """A plugin that implements a hook for every argument that is not None."""

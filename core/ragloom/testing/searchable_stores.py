@@ -137,6 +137,38 @@ class SearchRules(StoreFixtures, contract=True):
         assert names(store, query, 3, *where) == ["a"]
         assert (query.tolist(), where) == before
 
+    def test_records_are_kept_beside_the_chunks(self, open_store: OpenStore, space: str) -> None:
+        """They are replaced, removed and dropped with the space, and are no chunks.
+
+        Look at whether a record is counted, scanned or found, and at whether another space sees it.
+        """
+        store = open_store()
+        assert isinstance(store, SearchableStore)
+        store.upsert([chunk("a")], unit((1,)))
+        long = '\u00e9"\\' * 15_000
+        store.put_records({"manifest": "one", "words.2.1": long, "gone": "x"})
+        store.put_records({"manifest": '{"two": 2}', "gone": ""})
+        wanted = ["manifest", "words.2.1", "gone", "other"]
+        expected = {"manifest": '{"two": 2}', "words.2.1": long}
+        assert dict(store.get_records(wanted)) == expected
+        assert store.count() == 1
+        assert [one.id for chunks, _ in store.scan() for one in chunks] == ["a"]
+        assert names(store, unit((1,))[0]) == ["a"]
+        store.close()
+        store = open_store()
+        assert isinstance(store, SearchableStore)
+        assert dict(store.get_records(wanted)) == expected
+        store.close()
+        other = open_store(space=f"{space}!")
+        assert isinstance(other, SearchableStore)
+        assert dict(other.get_records(wanted)) == {}
+        other.drop()
+        other.close()
+        store = open_store()
+        assert isinstance(store, SearchableStore)
+        store.drop()
+        assert dict(store.get_records(wanted)) == {}
+
     @pytest.fixture
     def filtered(self, open_store: OpenStore) -> Store:
         """A store that holds :data:`FILTERED`, nearest first in the order of the ids."""
@@ -255,7 +287,8 @@ class SearchRules(StoreFixtures, contract=True):
         )
         query = unit((1,))[0]
         found = {
-            text: " ".join(names(store, query, 100, parse_condition(text))) for text in CONDITIONS
+            text: " ".join(sorted(names(store, query, 100, parse_condition(text))))
+            for text in CONDITIONS
         }
         assert found == CONDITIONS
 

@@ -9,7 +9,15 @@ field          type          holds
 ``vector``     FLOAT_VECTOR  the embedding, compared by cosine
 ``extra``      VARCHAR       the rest of the chunk as JSON, exactly: what :func:`from_row` reads
 ``metadata``   JSON          ``Chunk.metadata`` once more, on servers only, for filters
+``shard``      VARCHAR       whose row it is, on servers only like what follows; the partition key from
+                             2.5 on (2.3.5 with pymilvus 3 finds no rows of a collection that has one)
+``row``        VARCHAR, key  the shard and the id, instead of the id
+``key``        VARCHAR       ``Chunk.key``, by which other shards find the embedding
+``hash``       VARCHAR       SHA-256 of the chunk's file
+``words``      VARCHAR       its terms, on servers from 2.5; ``sparse`` is what BM25 makes of them
 =============  ============  =====================================================================
+
+A server has a second collection for the records of the shards.
 """
 
 from __future__ import annotations
@@ -38,8 +46,14 @@ TEXT: Final = "text"
 VECTOR: Final = "vector"
 EXTRA: Final = "extra"
 METADATA: Final = "metadata"
+SHARD: Final = "shard"
+ROW: Final = "row"
+KEY: Final = "key"
+HASH: Final = "hash"
+WORDS: Final = "words"
 
 ID_BYTES: Final = 256
+ROW_BYTES: Final = 512
 VARCHAR_BYTES: Final = 65_535
 """The longest VARCHAR of a server, in bytes: https://milvus.io/docs/limitations.md."""
 
@@ -99,6 +113,11 @@ def collection_name(prefix: str, space: str) -> str:
     if start[0].isdigit():
         start = f"_{start}"
     return "_".join(part for part in (start, readable, digest) if part)
+
+
+def row_key(shard: str, name: str) -> str:
+    """The primary key of a chunk, or a record, of a shard."""
+    return f"{shard}/{name}"
 
 
 def quoted(value: str) -> str:

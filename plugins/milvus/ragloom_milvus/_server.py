@@ -1,30 +1,35 @@
-"""A collection on a Milvus server or cluster, through pymilvus."""
+"""A collection on a Milvus server or cluster, through pymilvus: a shard of it to write, all to read."""
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from ragloom import Embeddings, MissingDependencyError, StoreError
+from ragloom import Embeddings, MissingDependencyError, NotIndexedError, StoreError
 from ragloom_milvus._rows import (
     EXTRA,
+    HASH,
     ID,
     ID_BYTES,
+    KEY,
     METADATA,
-    PROPERTY,
+    ROW,
+    SHARD,
     TEXT,
     URI,
     VARCHAR_BYTES,
     VECTOR,
+    WORDS,
     Row,
     check_description,
-    format_description,
     quoted,
+    row_key,
 )
+from ragloom_milvus._schema import RECORDS, create_collection, create_records, ranks_words
 
 if TYPE_CHECKING:
     from pymilvus import MilvusClient
@@ -44,6 +49,7 @@ Candidate: TypeAlias = tuple[str, float, str, str]
 
 _COUNT: Final = "count(*)"
 _PAUSE: Final = 0.2  # seconds before connecting again
+_STORED: Final = [ROW, SHARD, ID, URI, TEXT, EXTRA, HASH, VECTOR]
 
 
 class ServerRows:
@@ -52,10 +58,12 @@ class ServerRows:
     Args:
         options: Of the store.
         collection: Created, indexed and loaded where it is not.
-        dimension: Numbers in a vector.
+        dimension: Numbers in a vector; 0 to read what is there.
+        shard: Whose rows are written.
 
     Raises:
         StoreError: The server does not answer or refuses, or the collection has another dimension.
+        NotIndexedError: There is no collection to read.
     """
 
     most: int = MOST
@@ -69,7 +77,7 @@ class ServerRows:
         }
     )
 
-    def __init__(self, options: MilvusOptions, collection: str, dimension: int) -> None:
+    def __init__(self, options: MilvusOptions, collection: str, dimension: int, shard: str) -> None:
         try:
             import pymilvus  # noqa: F401 - whether it is there
         except ImportError as error:
@@ -81,6 +89,8 @@ class ServerRows:
         self._dimension = dimension
         self._index = options.index
         self._timeout = options.timeout
+        self._shard = shard
+        self._own = f"{SHARD} == {quoted(shard)}"
         # Strong makes a search wait for the server's clock, 0.3 s against 1 ms: only the first one
         # after opening or writing does, and what it saw the next ones see, too.
         self._behind = True
@@ -96,24 +106,37 @@ class ServerRows:
     def upsert(self, rows: list[Row]) -> None:
         """As in :class:`Rows`."""
         for row in rows:
+            row[ROW] = row_key(self._shard, row[ID])
+            row[SHARD] = self._shard
             row[METADATA] = _within_64_bits(row[METADATA])
+            row.setdefault(KEY, "")
+            row.setdefault(HASH, "")
+            if self.ranks_words:
+                row.setdefault(WORDS, "")
+            else:
+                row.pop(WORDS, None)
         with self._reporting():
             self._client.upsert(self._name, rows, timeout=self._timeout)
         self._behind = True
 
     def delete(self, ids: list[str]) -> None:
-        """As in :class:`Rows`."""
+        """As in :class:`Rows`; those of other shards stay."""
+        keys = ", ".join(quoted(row_key(self._shard, name)) for name in ids)
         with self._reporting():
             # Not ids=: pymilvus 3.0 puts them into the expression as they are, quotes and all.
-            expression = f"{ID} in [{', '.join(map(quoted, ids))}]"
-            self._client.delete(self._name, filter=expression, timeout=self._timeout)
+            self._client.delete(
+                self._name, filter=f"{self._own} and {ROW} in [{keys}]", timeout=self._timeout
+            )
         self._behind = True
 
     def count(self) -> int:
         """As in :class:`Rows`."""
+        return self._count(self._own)
+
+    def _count(self, expression: str) -> int:
         with self._reporting():
             [row] = self._client.query(
-                self._name, filter="", output_fields=[_COUNT], timeout=self._timeout
+                self._name, filter=expression, output_fields=[_COUNT], timeout=self._timeout
             )
         return int(row[_COUNT])
 
@@ -123,7 +146,7 @@ class ServerRows:
             iterator = self._client.query_iterator(
                 self._name,
                 batch_size=min(size, PAGE),
-                filter="",
+                filter=self._own,
                 output_fields=[ID, URI, TEXT, VECTOR, EXTRA],
                 timeout=self._timeout,
             )
@@ -138,42 +161,116 @@ class ServerRows:
             iterator.close()
 
     def nearest(self, vector: Embeddings, limit: int, expression: str) -> list[Candidate]:
-        """Up to ``limit`` candidates that pass ``expression``, best first."""
-        # HNSW refuses to look at fewer candidates than it should return.
-        params = {"ef": max(64, limit)} if self._index == "HNSW" else {}
-        with self._reporting():
-            [hits] = self._client.search(
-                self._name,
-                data=[vector.tolist()],
-                anns_field=VECTOR,
-                filter=expression,
-                limit=limit,
-                output_fields=[URI, EXTRA],
-                search_params={"metric_type": "COSINE", "params": params},
-                consistency_level="Strong" if self._behind else "Bounded",
-                timeout=self._timeout,
-            )
-        self._behind = False
+        """Up to ``limit`` candidates of the own shard that pass ``expression``, best first."""
+        hits = self._searched(
+            VECTOR, vector.tolist(), limit, _both(self._own, expression), [ID, URI, EXTRA]
+        )
         return [
-            (hit[ID], float(hit["distance"]), hit["entity"][URI], hit["entity"][EXTRA])
+            (hit["entity"][ID], float(hit["distance"]), hit["entity"][URI], hit["entity"][EXTRA])
             for hit in hits
         ]
 
-    def drop(self) -> None:
-        """As in :class:`Rows`."""
+    def stored(
+        self, words: str, vector: Embeddings | None, limit: int, expression: str
+    ) -> Iterator[Row]:
+        """Rows of all shards, best first: the nearest, the farthest, then those by words."""
+        if vector is not None:
+            for sign, most in ((1, limit), (-1, 1)):
+                found = self._searched(VECTOR, (sign * vector).tolist(), most, expression, _STORED)
+                yield from (dict(hit["entity"]) for hit in found)
+        if words and self.ranks_words:
+            found = self._searched("sparse", words, limit, expression, _STORED)
+            yield from (dict(hit["entity"]) for hit in found)
+
+    def known(self, keys: Sequence[str]) -> Iterator[Row]:
+        """The keys and vectors of rows of all shards."""
+        wanted = ", ".join(map(quoted, keys))
         with self._reporting():
-            self._client.drop_collection(self._name, timeout=self._timeout)
-            self._open_collection()
+            yield from self._client.query(
+                self._name,
+                filter=f"{KEY} in [{wanted}]",
+                output_fields=[KEY, VECTOR],
+                timeout=self._timeout,
+            )
+
+    def put_records(self, records: Mapping[str, str]) -> None:
+        """Replace texts of the own shard; empty ones are removed."""
+        rows = [
+            {ROW: row_key(self._shard, name), SHARD: self._shard, ID: name, TEXT: text, "v": [1, 0]}
+            for name, text in records.items()
+            if text
+        ]
+        gone = [row_key(self._shard, name) for name, text in records.items() if not text]
+        with self._reporting():
+            for start in range(0, len(rows), 100):
+                some = rows[start : start + 100]
+                self._client.upsert(self._name + RECORDS, some, timeout=self._timeout)
+            if gone:
+                expression = f"{ROW} in [{', '.join(map(quoted, gone))}]"
+                self._client.delete(self._name + RECORDS, filter=expression, timeout=self._timeout)
+
+    def records(self, names: Sequence[str], *, own: bool) -> Mapping[str, Mapping[str, str]]:
+        """Shard to name to text."""
+        expression = f"{ID} in [{', '.join(map(quoted, names))}]"
+        if own:
+            expression = f"{self._own} and {expression}"
+        with self._reporting():
+            rows = self._client.query(
+                self._name + RECORDS,
+                filter=expression,
+                output_fields=[SHARD, ID, TEXT],
+                timeout=self._timeout,
+            )
+        found: dict[str, dict[str, str]] = {}
+        for row in rows:
+            found.setdefault(str(row[SHARD]), {})[str(row[ID])] = str(row[TEXT])
+        return found
+
+    def drop(self) -> None:
+        """As in :class:`Rows`: the rows of the own shard; the collection with the last of all."""
+        with self._reporting():
+            for name in (self._name, self._name + RECORDS):
+                self._client.delete(name, filter=self._own, timeout=self._timeout)
+        if not self._count(""):
+            with self._reporting():
+                for name in (self._name, self._name + RECORDS):
+                    self._client.drop_collection(name, timeout=self._timeout)
+                self._open_collection()
+        self._behind = True
 
     def close(self) -> None:
         """Disconnect; the server has stored what it acknowledged."""
         with self._reporting():
             self._client.close()
 
+    def _searched(
+        self, field: str, data: object, limit: int, expression: str, output: list[str]
+    ) -> Sequence[Any]:
+        # HNSW refuses to look at fewer candidates than it should return.
+        params = {"ef": max(64, limit)} if field == VECTOR and self._index == "HNSW" else {}
+        metric = "COSINE" if field == VECTOR else "BM25"
+        with self._reporting():
+            [hits] = self._client.search(
+                self._name,
+                data=[data],
+                anns_field=field,
+                filter=expression,
+                limit=limit,
+                output_fields=output,
+                search_params={"metric_type": metric, "params": params},
+                consistency_level="Strong" if self._behind else "Bounded",
+                timeout=self._timeout,
+            )
+        self._behind = False
+        return list(hits)
+
     def _open_collection(self) -> None:
         from pymilvus import MilvusException
 
+        self.ranks_words = ranks_words(self._client.get_server_version(timeout=self._timeout))
         if not self._client.has_collection(self._name, timeout=self._timeout):
+            if not self._dimension:
+                raise NotIndexedError(f"there is no collection {self._name} on {self._uri}")
             try:
                 self._create_collection()
             except MilvusException:
@@ -182,54 +279,52 @@ class ServerRows:
                     raise
         description = self._client.describe_collection(self._name, timeout=self._timeout)
         where = f"the collection {self._name} on {self._uri}"
-        check_description(str(dict(description.get("properties") or {}).get(PROPERTY, "")), where)
+        check_description(str(dict(description.get("properties") or {}).get("ragloom", "")), where)
         fields = {field["name"]: field for field in description["fields"]}
-        missing = {ID, URI, TEXT, VECTOR, EXTRA, METADATA} - fields.keys()
+        missing = {ROW, SHARD, ID, URI, TEXT, VECTOR, EXTRA, METADATA, KEY, HASH} - fields.keys()
         if missing:
             raise StoreError(
-                f"the collection {self._name} on {self._uri} was not made by ragloom (it has no "
+                f"{where} was not made by ragloom (it has no "
                 f"{', '.join(sorted(missing))}): set store.collection to another beginning"
             )
-        dimension = int(fields[VECTOR]["params"]["dim"])
-        if dimension != self._dimension:
-            self._client.load_collection(self._name, timeout=self._timeout)
-            if not self.count():  # what another model left
-                self._client.drop_collection(self._name, timeout=self._timeout)
-                self._open_collection()
-                return
+        self.ranks_words = self.ranks_words and WORDS in fields
+        self._check_dimension(int(fields[VECTOR]["params"]["dim"]), where)
+        if not self._client.list_indexes(self._name, field_name=VECTOR):
+            self._create_collection()  # one that was interrupted: its indexes
+        if not self._client.has_collection(self._name + RECORDS, timeout=self._timeout):
+            create_records(self._client, self._name, self._timeout)
+        for name in (self._name, self._name + RECORDS):
+            self._client.load_collection(name, timeout=self._timeout)
+
+    def _check_dimension(self, dimension: int, where: str) -> None:
+        if not self._dimension:
+            self._dimension = dimension
+        if dimension == self._dimension:
+            return
+        self._client.load_collection(self._name, timeout=self._timeout)
+        if self._count(""):
             raise StoreError(
-                f"the collection {self._name} on {self._uri} holds vectors of {dimension} numbers, "
+                f"{where} holds vectors of {dimension} numbers, "
                 f"and the embedder gives {self._dimension}: index into a new space, or drop this "
                 "one and index again"
             )
-        if not self._client.list_indexes(self._name, field_name=VECTOR):
-            self._client.create_index(self._name, self._index_params(), timeout=self._timeout)
-        self._client.load_collection(self._name, timeout=self._timeout)
+        self._client.drop_collection(self._name, timeout=self._timeout)  # what another model left
+        self._open_collection()
+
+    @property
+    def dimension(self) -> int:
+        """Numbers in a vector."""
+        return self._dimension
 
     def _create_collection(self) -> None:
-        from pymilvus import DataType
-
-        schema = self._client.create_schema(auto_id=False, enable_dynamic_field=False)
-        schema.add_field(ID, DataType.VARCHAR, is_primary=True, max_length=ID_BYTES)
-        for name in (URI, TEXT, EXTRA):
-            schema.add_field(name, DataType.VARCHAR, max_length=VARCHAR_BYTES)
-        schema.add_field(METADATA, DataType.JSON)
-        schema.add_field(VECTOR, DataType.FLOAT_VECTOR, dim=self._dimension)
-        # Strong: what was written is found by the next call, as in every other store.
-        self._client.create_collection(
+        create_collection(
+            self._client,
             self._name,
-            schema=schema,
-            index_params=self._index_params(),
-            consistency_level="Strong",
-            properties={PROPERTY: format_description()},
+            dimension=self._dimension,
+            index=self._index,
+            words=self.ranks_words,
             timeout=self._timeout,
         )
-
-    def _index_params(self) -> Any:  # noqa: ANN401 - pymilvus has no public name for it
-        params = self._client.prepare_index_params()
-        build = {"M": 16, "efConstruction": 200} if self._index == "HNSW" else {}
-        params.add_index(VECTOR, index_type=self._index, metric_type="COSINE", params=build)
-        return params
 
     @contextmanager
     def _reporting(self, what: str = "failed") -> Iterator[None]:
@@ -246,6 +341,10 @@ class ServerRows:
             raise StoreError(f"the Milvus server {self._uri} {what}: {line}") from error
         finally:
             logger.setLevel(level)
+
+
+def _both(one: str, other: str) -> str:
+    return f"({one}) and ({other})" if other else one
 
 
 def _connected(options: MilvusOptions) -> MilvusClient:

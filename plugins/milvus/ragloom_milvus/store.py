@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+import socket
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
-from ragloom import Chunk, Condition, ConfigError, Embeddings, StoreError
+from ragloom import Chunk, Condition, ConfigError, Embeddings, StoredChunk, StoreError
 from ragloom.stores import check_records, matches, search_exactly
 from ragloom.text import hide_passwords
 from ragloom_milvus import _lock
 from ragloom_milvus._expressions import narrowing
 from ragloom_milvus._rows import (
+    HASH,
+    ID,
+    KEY,
+    ROW,
+    SHARD,
+    VARCHAR_BYTES,
+    WORDS,
+    Row,
     Rows,
     check_chunks,
     collection_name,
@@ -33,6 +44,9 @@ DELETE_BATCH: Final = 1000
 
 SPARE: Final = 32
 """Candidates requested beyond the limit, so that ties at its edge are mostly seen at once."""
+
+MOST_STORED: Final = 4096
+"""Chunks with their texts and vectors that one search is given; they take 20 MB."""
 
 R = TypeVar("R", bound=Rows)
 
@@ -136,7 +150,7 @@ class MilvusLiteStore(_Collections["LiteRows"]):
 
 
 class MilvusServerStore(_Collections["ServerRows"]):
-    """Keeps a space in a collection of a Milvus server, and sends searches there."""
+    """Keeps a shard of a space in a collection of a Milvus server, and sends searches there."""
 
     _with_metadata = True
 
@@ -144,11 +158,99 @@ class MilvusServerStore(_Collections["ServerRows"]):
         super().__init__(options.uri, options.collection)
         self._where = f"the Milvus server {options.uri}"
         self._options = options
+        if options.shard:
+            self.fingerprint += f":{options.shard}"
 
-    def _connected(self, name: str, dimension: int, directory: Path) -> ServerRows:  # noqa: ARG002
+    def _connected(self, name: str, dimension: int, directory: Path) -> ServerRows:
         from ragloom_milvus._server import ServerRows
 
-        return ServerRows(self._options, name, dimension)
+        shard = self._options.shard or own_shard(directory)
+        return ServerRows(self._options, f"{name}_shards", dimension, shard)
+
+    def connect(self, *, space: str) -> None:
+        """As in :class:`ragloom.RemoteStore`."""
+        from ragloom_milvus._server import ServerRows
+
+        self.close()
+        name = f"{collection_name(self._prefix, space)}_shards"
+        self._rows = ServerRows(self._options, name, 0, self._options.shard)
+        self._dimension = self._rows.dimension
+
+    @property
+    def ranks_words(self) -> bool:
+        """As in :class:`ragloom.RemoteStore`: Milvus 2.5 and newer."""
+        return self._rows is not None and self._rows.ranks_words
+
+    def upsert_stored(self, rows: Sequence[StoredChunk], vectors: Embeddings) -> None:
+        """As in :class:`ragloom.RemoteStore`; all chunks are checked before one is written."""
+        opened = self._opened
+        chunks = [row.chunk for row in rows]
+        check_records(chunks, vectors, dimension=self._dimension)
+        check_chunks(chunks, opened.limits)
+        more = {
+            row.chunk.id: {
+                KEY: row.chunk.key,
+                HASH: row.content_hash,
+                WORDS: row.words.encode()[:VARCHAR_BYTES].decode("utf-8", "ignore"),
+            }
+            for row in rows
+        }
+        for start in range(0, len(chunks), BATCH):
+            end = start + BATCH
+            made = to_rows(chunks[start:end], vectors[start:end], metadata=True)
+            opened.upsert([row | more[row[ID]] for row in made])
+
+    def known(self, keys: Sequence[str]) -> Mapping[str, Embeddings]:
+        """As in :class:`ragloom.RemoteStore`."""
+        found: dict[str, Embeddings] = {}
+        for start in range(0, len(keys), DELETE_BATCH):
+            for row in self._opened.known(keys[start : start + DELETE_BATCH]):
+                found[row[KEY]] = vectors_of([row], self._dimension, self._where)[0]
+        return found
+
+    def put_records(self, records: Mapping[str, str]) -> None:
+        """As in :class:`ragloom.SearchableStore`."""
+        self._opened.put_records(records)
+
+    def get_records(self, names: Sequence[str]) -> Mapping[str, str]:
+        """As in :class:`ragloom.SearchableStore`."""
+        found = self._opened.records(names, own=True)
+        return next(iter(found.values()), {})
+
+    def shard_records(self, names: Sequence[str]) -> Mapping[str, Mapping[str, str]]:
+        """As in :class:`ragloom.RemoteStore`."""
+        return self._opened.records(names, own=False)
+
+    def find(
+        self,
+        words: str,
+        vector: Embeddings | None,
+        *,
+        limit: int,
+        where: Sequence[Condition] = (),
+    ) -> Sequence[tuple[StoredChunk, Embeddings]]:
+        """As in :class:`ragloom.RemoteStore`."""
+        expression, wanted = narrowing(where), limit
+        while True:
+            rows = {
+                str(row[ROW]): row for row in self._opened.stored(words, vector, wanted, expression)
+            }
+            stored = [self._stored_chunk(row) for row in rows.values()]
+            passed = [
+                at
+                for at, one in enumerate(stored)
+                if not where or matches(one.chunk.uri, one.chunk.metadata, where)
+            ]
+            # What the server could not narrow may have left too few.
+            few = len(passed) < min(limit, len(rows))
+            if not (where and few and len(rows) >= wanted) or wanted >= MOST_STORED:
+                vectors = vectors_of(list(rows.values()), self._dimension, self._where)
+                return [(stored[at], vectors[at]) for at in passed]
+            wanted = min(wanted * 8, MOST_STORED)
+
+    def _stored_chunk(self, row: Row) -> StoredChunk:
+        chunk = from_row(row, self._where)
+        return StoredChunk(chunk=chunk, content_hash=row[HASH], shard=row[SHARD])
 
     def search(
         self, vector: Embeddings, *, limit: int, where: Sequence[Condition] = ()
@@ -173,3 +275,11 @@ class MilvusServerStore(_Collections["ServerRows"]):
             if wanted >= rows.most:
                 return search_exactly(self.scan(), vector, limit=limit, where=where)
             wanted = min(wanted * 8, rows.most)
+
+
+def own_shard(directory: Path) -> str:
+    """Names the rows that a space on this machine writes: by the machine, and the folder of its index."""
+    host = socket.gethostname()
+    where = f"{host}\0{directory.absolute()}".encode("utf-8", "surrogatepass")
+    readable = re.sub(r"[^A-Za-z0-9-]+", "-", host)[:40].strip("-")
+    return f"{readable or 'machine'}-{blake2b(where, digest_size=8).hexdigest()}"

@@ -13,10 +13,12 @@ T = TypeVar("T")
 
 
 def cores() -> int:
-    """Cores that this process may use."""
+    """Cores that this process may use; no more than ``OMP_NUM_THREADS``, as schedulers set it."""
+    there = os.cpu_count() or 1
     if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+        there = len(os.sched_getaffinity(0))
+    most = os.environ.get("OMP_NUM_THREADS", "")
+    return min(there, int(most)) if most.isdecimal() and int(most) else there
 
 
 def run_each(run: Callable[[T], None], items: Sequence[T], *, threads: int) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -36,6 +37,27 @@ class Native(SqliteStore):
         assert not where  # which may cost a look at every row
         type(self).searched += limit > MARKS
         return search_exactly(self.scan(), vector, limit=limit)
+
+    def put_records(self, records: Mapping[str, str]) -> None:
+        """Keep texts in a file beside the database."""
+        known = {name: text for name, text in (self._kept() | dict(records)).items() if text}
+        self._place().write_text(json.dumps(known), "utf-8")
+
+    def get_records(self, names: Sequence[str]) -> Mapping[str, str]:
+        """Those that are there."""
+        return {name: text for name, text in self._kept().items() if name in names}
+
+    def drop(self) -> None:
+        """The records, too."""
+        super().drop()
+        self._place().unlink(missing_ok=True)
+
+    def _kept(self) -> dict[str, str]:
+        place = self._place()
+        return dict(json.loads(place.read_text("utf-8"))) if place.exists() else {}
+
+    def _place(self) -> Path:
+        return Path(f"{self._path}.records")
 
 
 class Unreachable(Native):
@@ -224,7 +246,7 @@ def test_what_another_run_did_not_finish_is_not_trusted(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(Native, "delete", interrupt)
+        patch.setattr(Native, "put_records", interrupt)
         with pytest.raises(KeyboardInterrupt):
             machine("two").index()
     assert asked(machine("one"))  # nothing was written yet

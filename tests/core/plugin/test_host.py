@@ -391,6 +391,14 @@ def test_hook_ragloom_rerankers(make_plugin):
     assert host.plugins()[0].provides == {"rerankers": ("cross",)}
 
 
+def test_hook_ragloom_runners(make_plugin):
+    runner = Part(run=None, elsewhere=False, close=None)
+    host = PluginHost({"mine": make_plugin(runners=[provide("cluster", runner)])})
+
+    assert host.runner("cluster") is runner
+    assert host.plugins()[0].provides == {"runners": ("cluster",)}
+
+
 def test_hook_ragloom_formatters(make_plugin):
     formatter = Part(render=None)
     host = PluginHost({"mine": make_plugin(formatters=[provide("xml", formatter)])})

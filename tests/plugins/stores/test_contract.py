@@ -15,7 +15,7 @@ def server(uri):
     from ragloom_milvus import MilvusOptions
     from ragloom_milvus.store import MilvusServerStore
 
-    return partial(MilvusServerStore, MilvusOptions(uri=uri))
+    return partial(MilvusServerStore, MilvusOptions(uri=uri, shard="tests"))
 
 
 class InMemory:

@@ -148,7 +148,7 @@ def test_another_dimension_and_a_strangers_collection_are_refused(
     from ragloom_milvus._rows import collection_name
 
     client = pymilvus.MilvusClient(uri=uri)
-    name = collection_name("server_tests", "stranger")
+    name = collection_name("server_tests", "stranger") + "_shards"
     client.create_collection(name, dimension=4)
     try:
         with pytest.raises(StoreError, match="was not made by ragloom"):
@@ -176,7 +176,7 @@ def test_a_collection_of_a_newer_format_is_named_and_left_alone(
     other = MilvusServerStore(options)
     with monkeypatch.context() as newer:
         said = "ragloom format 2, release 9.1"
-        newer.setattr("ragloom_milvus._server.format_description", lambda: said)
+        newer.setattr("ragloom_milvus._schema.format_description", lambda: said)
         newer.setattr("ragloom_milvus._rows.FORMAT", 2)
         other.open(space="newer", dimension=4, directory=tmp_path)
     try:

@@ -2,6 +2,8 @@
 
 import dataclasses
 import fnmatch
+import json
+from unicodedata import normalize
 
 import numpy as np
 from declaring import declare
@@ -22,12 +24,53 @@ def breaks(rule):
 
 
 class Searching(FileStore):
+    def open(self, *, space, dimension, directory):
+        super().open(space=space, dimension=dimension, directory=directory)
+        self.kept = directory / f"{space.encode().hex()}.records.json"
+
     def search(self, vector, *, limit, where=()):
         return search_exactly(self.scan(), vector, limit=limit, where=where)
 
+    def put_records(self, records):
+        known = self.records() | records
+        self.kept.write_text(json.dumps({name: text for name, text in known.items() if text}))
+
+    def get_records(self, names):
+        return {name: text for name, text in self.records().items() if name in names}
+
+    def records(self):
+        return json.loads(self.kept.read_text()) if self.kept.exists() else {}
+
+    def drop(self):
+        super().drop()
+        self.kept.unlink(missing_ok=True)
+
+
+@breaks("test_records_are_kept_beside_the_chunks")
+class KeepsRecordsThatAreDropped(Searching):
+    def drop(self):
+        FileStore.drop(self)
+
+
+@breaks("test_records_are_kept_beside_the_chunks")
+class KeepsRecordsInMemory(Searching):
+    def open(self, **where):
+        super().open(**where)
+        self.memory = {}
+
+    def put_records(self, records):
+        self.memory |= records
+
+    def records(self):
+        return {name: text for name, text in self.memory.items() if text}
+
 
 @breaks("test_has_search")
-class LearnsToSearch(FileStore):
+class LearnsToSearch(Searching):
+    """Has no search until it is opened."""
+
+    search = None
+
     def open(self, **where):
         super().open(**where)
         self.search = lambda vector, **asked: search_exactly(self.scan(), vector, **asked)
@@ -188,7 +231,26 @@ class ComparesLettersByTheirCode(Filtering):
 @breaks("test_filters_look_up_dotted_fields")
 class FlatFields(Filtering):
     def passes(self, chunk, condition):
-        if "." in condition.field and condition.field not in chunk.metadata:
+        known = condition.field in chunk.metadata or chunk.uri == "notes/f.md"  # of the table
+        if "." in condition.field and not known:
+            return condition.operator == "!="
+        return super().passes(chunk, condition)
+
+
+@breaks("test_filters_join_conditions")
+class IgnoresOrdersBesideOr(Filtering):
+    def passes(self, chunk, condition):
+        if condition.operator == "or":
+            parts = [one for one in condition.value if one.operator not in ("<", ">")]
+            return any(self.passes(chunk, one) for one in parts)
+        return super().passes(chunk, condition)
+
+
+@breaks("test_filters_pass_the_table")
+class TakesLettersAsTheyAreWritten(Filtering):
+    def passes(self, chunk, condition):
+        value = condition.value
+        if isinstance(value, str) and normalize("NFC", value) != value:
             return condition.operator == "!="
         return super().passes(chunk, condition)
 
