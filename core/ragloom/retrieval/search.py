@@ -37,7 +37,7 @@ from ragloom.types import Calibration, Condition, Hit, Mode, SearchResult
 
 _LOG = logging.getLogger("ragloom")
 
-_COMPLETED = 100  # best by words, of which the vectors are as good as all: benchmarks/README.md
+_COMPLETED = 100  # best by words, whose vectors are as good as all: benchmarks/README.md
 _BLOCK = 50  # candidates that are weighed at once
 _SEEN = 3  # candidates before the best of a question among other sentences
 _OF_A_SENTENCE = 10  # best candidates of each sentence that are examined, too
@@ -157,6 +157,7 @@ def _gather(query: Query, space: Answers, beside: Sequence[Snapshot], mode: Mode
             native=native,
             mode=mode,
             where=where,
+            dense_weight=space.settings.dense_weight,
         )
         for one in parsed
     ]
@@ -342,9 +343,8 @@ class Weighed:
         self._places: Sequence[int] = range(len(fused.rows))
         if reranked is not None:
             by_row = np.argsort(fused.rows)
-            self._places = by_row[
-                np.searchsorted(fused.rows, reranked.rows, sorter=by_row)
-            ].tolist()
+            places = np.searchsorted(fused.rows, reranked.rows, sorter=by_row)
+            self._places = by_row[places].tolist()
         self._calibration = calibration
         ends = sorted({_BLOCK, max(examined, _BLOCK), farthest(examined), len(fused.rows)})
         self._blocks = map(slice, [0, *ends], ends)
