@@ -15,8 +15,10 @@ import csv
 import gzip
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from math import log2
 from pathlib import Path
 from statistics import fmean
 
@@ -25,17 +27,20 @@ from corpora import note, state_folder, table, write_json
 from ndcg import ndcg_by_query
 from run_collections import collections, split_of
 
-from ragloom import Space, Workspace
-from ragloom.config.settings import SpaceSettings
+from ragloom import Embedder, Space, Workspace
+from ragloom.config.settings import with_values
 from ragloom.evaluation.collections import Collection, JudgedDocument, read_collection
-from ragloom.tuning.own_documents import evaluate_own_documents, parse_change
+from ragloom.evaluation.own import rank_of
+from ragloom.evaluation.own_queries import OwnQuery
+from ragloom.retrieval.ranking import Ranking
+from ragloom.snapshot import Snapshot
+from ragloom.tuning.own_documents import parse_change, space_of_copy, write_own_copy
 
 CHANGES = (
     *("mode=lexical", "mode=dense", "mode=rrf"),
     *(f"dense_weight={weight}" for weight in (0.15, 0.3, 0.45, 0.75, 0.9)),
 )
 BLOCK = 1000  # characters of a document of chunking-evaluation
-QUERIES = 300  # judged ones of a collection, the first
 
 
 def ranks(values: Sequence[float]) -> np.ndarray:
@@ -57,7 +62,7 @@ def blocks_with_excerpts(folder: Path) -> Collection:
     documents: list[JudgedDocument] = []
     spans: dict[str, list[tuple[int, int, str]]] = {}
     for path in sorted((folder / "corpora").glob("*.md")):
-        text, start, number = path.read_text("utf-8", newline=""), 0, 0
+        text, start, number = path.read_bytes().decode("utf-8"), 0, 0
         while start < len(text):
             near = text.find("\n", start + BLOCK)
             end = min(near + 1 if 0 < near < start + 2 * BLOCK else start + BLOCK, len(text))
@@ -114,36 +119,83 @@ def all_collections(folder: Path) -> Iterator[Collection]:
         yield passages_of_tasks(tasks.parent)
 
 
-def judged(space: Space, collection: Collection, settings: SpaceSettings) -> float:
-    """Mean nDCG@10 of the judged queries with some settings."""
-    other = space.with_settings(settings)
-    other.use_embedder_of(space)
-    snapshot, run = other.snapshot(), dict[str, list[str]]()
-    names = list(collection.queries)[:QUERIES]
-    for name in names:
-        rows = other.rank(collection.queries[name]).rows[:200]
-        numbers = (int(Path(snapshot.uris[snapshot.file_of_row[row]]).stem) for row in rows)
-        run[name] = list(dict.fromkeys(collection.documents[number].id for number in numbers))
-    judgments = {name: collection.judgments[name] for name in names}
-    return fmean(ndcg_by_query(judgments, run).values())
+class Remembered:
+    """An embedder that embeds a query once."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._known: dict[str, np.ndarray] = {}
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._embedder, name)
+
+    def embed_query(self, text: str) -> np.ndarray:
+        """As the embedder does."""
+        if text not in self._known:
+            self._known[text] = self._embedder.embed_query(text)
+        return self._known[text]
+
+
+def by_setting(
+    space: Space, texts: Sequence[str], score: Callable[[int, Ranking, Snapshot], float]
+) -> dict[str, float]:
+    """The mean score of some queries for each setting."""
+    space.__dict__["embedder"] = Remembered(space.embedder)
+    found: dict[str, float] = {}
+    for label in ("as set", *CHANGES):
+        other = space
+        if label != "as set":
+            settings = with_values(space.settings, parse_change(label).values, label)
+            other = space.with_settings(settings)
+            other.use_embedder_of(space)
+        snapshot = other.snapshot()
+        found[label] = fmean(score(at, other.rank(text), snapshot) for at, text in enumerate(texts))
+    return found
+
+
+def judged(space: Space, collection: Collection, limit: int) -> dict[str, float]:
+    """Mean nDCG@10 of the judged queries for each setting."""
+    names = list(collection.queries)[:limit]
+
+    def score(at: int, ranking: Ranking, snapshot: Snapshot) -> float:
+        numbers = (
+            int(Path(snapshot.uris[snapshot.file_of_row[row]]).stem) for row in ranking.rows[:100]
+        )
+        run = list(dict.fromkeys(collection.documents[number].id for number in numbers))
+        name = names[at]
+        return ndcg_by_query({name: collection.judgments[name]}, {name: run})[name]
+
+    return by_setting(space, [collection.queries[name] for name in names], score)
+
+
+def own(space: Space, queries: Sequence[OwnQuery]) -> dict[str, float]:
+    """Mean nDCG@10 of the documents' own queries for each setting."""
+
+    def score(at: int, ranking: Ranking, snapshot: Snapshot) -> float:
+        rank = rank_of(queries[at], ranking, snapshot)
+        return 1 / log2(1 + rank) if rank and rank <= 10 else 0.0
+
+    return by_setting(space, [query.text for query in queries], score)
 
 
 def measured(workspace: Workspace, collection: Collection, limit: int) -> dict[str, object]:
     """Both rows of figures and their correlation."""
-    from ragloom.config.settings import with_values
-
     space = workspace.collection_space(collection)
     space.index()
-    changes = [parse_change(one) for one in CHANGES]
-    report = evaluate_own_documents(workspace, space, changes, limit=limit)
-    own = {one.label: one.ndcg for one in report.results}
-    by_judgment = {"as set": judged(space, collection, space.settings)}
-    for one in changes:
-        settings = with_values(space.settings, one.values, one.label)
-        by_judgment[one.label] = judged(space, collection, settings)
+    by_judgment = judged(space, collection, limit)
+    queries, files = write_own_copy(workspace, space, limit=limit)
+    copy = space_of_copy(workspace, space, space.settings, files)
+    copy.index()
+    by_own = own(copy, queries)
     space.close()
-    correlation = spearman(list(own.values()), list(by_judgment.values()))
-    return {"queries": report.queries, "own": own, "judged": by_judgment, "rho": correlation}
+    copy.close()
+    return {
+        "queries": len(queries),
+        "kinds": Counter(query.kind for query in queries),
+        "own": by_own,
+        "judged": by_judgment,
+        "rho": spearman(list(by_own.values()), list(by_judgment.values())),
+    }
 
 
 def main() -> None:
@@ -151,7 +203,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", nargs="+", metavar="NAME", help="these collections")
-    parser.add_argument("--queries", type=int, default=200, help="own ones of each collection")
+    parser.add_argument("--queries", type=int, default=200, help="the most, of either kind")
     parser.add_argument("--state", type=Path, help="keeps the indexes")
     parser.add_argument("--json", type=Path, help="write everything to this file, too")
     arguments = parser.parse_args()

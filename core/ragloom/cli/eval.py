@@ -43,7 +43,7 @@ Examples:
 @click.option("--own", is_flag=True, help="Judge a space by queries that its documents make.")
 @click.option(
     "--compare",
-    metavar="KEY=VALUE",
+    metavar="SETTING=VALUE",
     multiple=True,
     help="With --own: compare with this setting, such as 'dense_weight=0.4' or "
     "'chunker=sentence,max_tokens=128'. Repeatable.",

@@ -32,7 +32,9 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 
 _SHORTEST, _LONGEST = 2, 14  # content words of a query
 _BODY = 25  # words that a section must have to answer
-_PASSAGE = 40  # words of a paragraph that a sentence is taken from
+_PASSAGE = 30  # words of a paragraph that a sentence is taken from
+_WINDOW = 10  # words that are taken where there are no sentences
+_WITHHELD = 4000  # characters of an answer from which words are withheld
 _PER_FILE = 3  # queries of a kind from one file
 _FEW, _COMMON = 5, 0.03  # files, and their share, that hold a word which tells them from others
 _OF_SENTENCE = 5  # content words that a sentence has, or it says nothing by itself
@@ -236,7 +238,8 @@ def _of_headings(
         plain = _plain(text)
         if len(body.split()) >= _BODY and _is_askable(plain):
             kind: Kind = "faq" if plain.endswith("?") else "heading"
-            yield _query(document, kind, plain, section, title, _half(text, title.start, random))
+            spans = _half(text, document.text, section, random)
+            yield _query(document, kind, plain, section, title, spans)
 
 
 def _of_prose(document: Document, fences: Sequence[Span], random: Random) -> Iterator[OwnQuery]:
@@ -245,7 +248,7 @@ def _of_prose(document: Document, fences: Sequence[Span], random: Random) -> Ite
         end = text.find("\n**", match.end())
         section = Span(match.start(), end if end > 0 else min(len(text), match.end() + 1500))
         if _is_askable(match[1]) and not _within(match.start(), fences):
-            spans = _half(match[1], match.start(1), random)
+            spans = _half(match[1], text, section, random)
             yield _query(document, "faq", _plain(match[1]), section, Span(*match.span(1)), spans)
     for match in _TERM.finditer(text):
         words = content_words(match[1])
@@ -255,7 +258,7 @@ def _of_prose(document: Document, fences: Sequence[Span], random: Random) -> Ite
         )
         points = first.casefold().split()[0] in _POINTING
         if not points and _is_askable(kept) and not _within(match.start(), fences):
-            spans = _half(first, match.start(2), random)
+            spans = _half(kept, text, Span(*match.span()), random)
             yield _query(document, "term", kept, Span(*match.span()), Span(*match.span(2)), spans)
     for match in _LINK.finditer(text):
         target = _target(document.uri, match[2])
@@ -281,10 +284,19 @@ def _of_sentences(document: Document, fences: Sequence[Span], random: Random) ->
         starts = [paragraph.start, *sentence_starts(text, *paragraph), paragraph.end]
         sentences = [Span(*pair) for pair in pairwise(starts)]
         fit = [one for one in sentences if _stands_alone(_plain(text[one.start : one.end]))]
-        if fit and len(sentences) > 1:
+        if len(sentences) == 1 and text[slice(*paragraph)].islower():  # no sentences: some words
+            words = [match.span() for match in _WORD.finditer(text, *paragraph)]
+            at = random.randrange(max(1, len(words) - _WINDOW))
+            fit = [Span(words[at][0], words[min(at + _WINDOW, len(words) - 1)][1])]
+        if fit:
             chosen = random.choice(fit)
             plain = _plain(text[chosen.start : chosen.end])
-            yield _query(document, "sentence", plain, paragraph, chosen, [chosen])
+            others = [
+                one
+                for one in _half(plain, text, paragraph, random)
+                if one.end <= chosen.start or one.start >= chosen.end
+            ]
+            yield _query(document, "sentence", plain, paragraph, chosen, [chosen, *others])
 
 
 def _of_python(document: Document) -> Iterator[OwnQuery]:
@@ -353,14 +365,21 @@ def _target(uri: str, link: str) -> str:
     return "" if found == uri else found
 
 
-def _half(text: str, start: int, random: Random) -> list[Span]:
-    """The spans of half of the content words, rounded down."""
-    words = [
-        Span(start + match.start(), start + match.end())
-        for match in _WORD.finditer(text)
-        if _is_content(match[0])
+def _half(query: str, text: str, answer: Span, random: Random) -> list[Span]:
+    """Where half of a query's content words, rounded up, stand in its answer, however they end."""
+    words = sorted(content_words(query))
+    stems = {_stem(word) for word in random.sample(words, (len(words) + 1) // 2)}
+    end = min(answer.end, answer.start + _WITHHELD)
+    return [
+        Span(*match.span())
+        for match in _WORD.finditer(text, answer.start, end)
+        if _stem(match[0].casefold()) in stems
     ]
-    return sorted(random.sample(words, len(words) // 2))
+
+
+def _stem(word: str) -> str:
+    """A word without what it ends in, roughly: its first letters."""
+    return word[: max(4, len(word) - 3)]
 
 
 def _plain(text: str) -> str:

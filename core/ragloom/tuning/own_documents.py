@@ -19,7 +19,7 @@ from ragloom.errors import ConfigError, SourceError
 from ragloom.evaluation.collections import everyday_questions
 from ragloom.evaluation.measures import Comparison, compare_by_query
 from ragloom.evaluation.own import OwnEvaluation, evaluate_own, write_copy
-from ragloom.evaluation.own_queries import own_queries
+from ragloom.evaluation.own_queries import OwnQuery, own_queries
 from ragloom.snapshot import generations
 from ragloom.stores.atomic import replace_file
 from ragloom.types import Document, Progress
@@ -68,7 +68,7 @@ class OwnReport:
 
 
 def parse_change(text: str) -> Change:
-    """Read ``KEY=VALUE``, with options of a component behind commas.
+    """Read ``SETTING=VALUE``, with options of a component behind commas.
 
     Raises:
         ConfigError: It is not of this form, or the setting cannot be compared.
@@ -78,7 +78,7 @@ def parse_change(text: str) -> Change:
     first, *rest = text.split(",")
     key, sign, value = first.partition("=")
     if not sign or not value:
-        raise ConfigError(f"--compare {text!r}: expected KEY=VALUE, such as chunker=sentence")
+        raise ConfigError(f"--compare {text!r}: expected SETTING=VALUE, such as chunker=sentence")
     if key not in COMPARABLE:
         raise ConfigError(f"--compare {text!r}: {unknown('setting', key, COMPARABLE)}")
     given: dict[str, object] = {}
@@ -120,18 +120,11 @@ def evaluate_own_documents(
         (one.label, with_values(space.settings, one.values, f"--compare {one.label}"))
         for one in changes
     ]
-    made = own_queries(_documents(space), limit=limit, seed=seed)
-    if len(made) < FEWEST:
-        raise SourceError(
-            f"{space.name!r}: its documents make {len(made)} queries, and {FEWEST} are the fewest to "
-            "judge by: there are too few headings, links and paragraphs"
-        )
-    home = workspace.make_state() / "eval" / "own" / space.name
-    queries = write_copy(_documents(space), made, home / "files", space.root)
+    queries, files = write_own_copy(workspace, space, limit=limit, seed=seed)
     foreign, foreign_of = _foreign(workspace, space, seed)
     results: list[OwnEvaluation] = []
     for label, settings in variants:
-        copy = _copy_of(workspace, space, settings, home / "files")
+        copy = space_of_copy(workspace, space, settings, files)
         copy.index(progress=progress(f"{space.name} {label}, index"))
         meter = progress(f"{space.name} {label}")
         results.append(evaluate_own(copy, queries, foreign, label=label, progress=meter))
@@ -146,6 +139,27 @@ def evaluate_own_documents(
             one.label: compare_by_query(one.by_query, results[0].by_query) for one in results[1:]
         },
     )
+
+
+def write_own_copy(
+    workspace: Workspace, space: Space, *, limit: int, seed: int = 0
+) -> tuple[Sequence[OwnQuery], Path]:
+    """Make queries of a space's documents, and write the copy that withholds them.
+
+    Returns:
+        The queries, by uris and spans of the copy, and its folder.
+
+    Raises:
+        SourceError: The documents make too few queries.
+    """
+    made = own_queries(_documents(space), limit=limit, seed=seed)
+    if len(made) < FEWEST:
+        raise SourceError(
+            f"{space.name!r}: its documents make {len(made)} queries, and {FEWEST} are the fewest to "
+            "judge by: there are too few headings, links and paragraphs"
+        )
+    files = workspace.make_state() / "eval" / "own" / space.name / "files"
+    return write_copy(_documents(space), made, files, space.root), files
 
 
 def report_json(report: OwnReport) -> dict[str, object]:
@@ -208,8 +222,10 @@ def _foreign(workspace: Workspace, space: Space, seed: int) -> tuple[Sequence[st
     return texts[:_FOREIGN], f"queries of {', '.join(names)}"
 
 
-def _copy_of(workspace: Workspace, space: Space, settings: SpaceSettings, files: Path) -> Space:
-    """The index of the copy for settings; those that split and embed alike share one."""
+def space_of_copy(
+    workspace: Workspace, space: Space, settings: SpaceSettings, files: Path
+) -> Space:
+    """The index of a copy for some settings; those that split and embed alike share one."""
     parts = [settings.chunker, *settings.chunkers.values(), settings.embedder]
     said = json.dumps([(one.name, dict(one.options)) for one in parts], sort_keys=True)
     key = blake2b(said.encode(), digest_size=6).hexdigest()

@@ -66,7 +66,7 @@ def test_queries_of_another_space_must_find_nothing(run, workspace):
     [
         (["--own", "--split", "dev"], "--split is for collections in BEIR's format"),
         (["--own", "nowhere"], "unknown space 'nowhere'"),
-        (["--own", "--compare", "mode"], "expected KEY=VALUE"),
+        (["--own", "--compare", "mode"], "expected SETTING=VALUE"),
         (["--own", "--compare", "sources=x"], "unknown setting 'sources'"),
         (["--own", "--compare", "mode=fuzzy"], "--compare mode=fuzzy: "),
         (["--own", "--compare", "dense_weight=2"], "--compare dense_weight=2: "),
