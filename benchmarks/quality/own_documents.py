@@ -127,6 +127,7 @@ class Remembered:
         self._known: dict[str, np.ndarray] = {}
 
     def __getattr__(self, name: str) -> object:
+        """All else is the embedder's."""
         return getattr(self._embedder, name)
 
     def embed_query(self, text: str) -> np.ndarray:

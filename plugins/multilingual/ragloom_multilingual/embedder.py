@@ -49,7 +49,9 @@ class PieceCounter:
         """The half-open character span of every piece; one that begins within another's is empty."""
         found: list[tuple[int, int]] = []
         end = 0
-        for start, stop in self._tokenizer.encode(encodable(text), add_special_tokens=False).offsets:
+        for start, stop in self._tokenizer.encode(
+            encodable(text), add_special_tokens=False
+        ).offsets:
             end = max(end, stop)
             begin = max(start, found[-1][1] if found else 0)
             found.append((min(begin, end), end))

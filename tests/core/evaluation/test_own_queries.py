@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from ragloom import Document
@@ -119,7 +121,7 @@ def test_no_two_queries_withhold_the_same_characters():
     text = f"## Is the vault rotated?\n\n**Vault** - {BODY}\n\n{BODY} {BODY}\n"
     queries = own_queries([document("a.md", text)], limit=50)
     spans = sorted(span for query in queries for span in query.withheld["a.md"])
-    assert all(one.end <= other.start for one, other in zip(spans, spans[1:], strict=False))
+    assert all(one.end <= other.start for one, other in pairwise(spans))
 
 
 def test_spans_move_by_what_is_missing_before_and_in_them():
