@@ -141,7 +141,9 @@ def collection_weights(
     if "=" in given:
         corpus_path, _, questions = given.partition("=")
         lines = [json.loads(line) for line in Path(questions).read_text("utf-8").splitlines()]
-        plain = {line["id"]: line for line in lines if line.get("form") == "plain"}
+        plain = {
+            line["id"]: line for line in lines if line.get("form") == "plain" and line["files"]
+        }
         with opened(Path(corpus_path), state) as corpus:
             documents = {uri: uri for uri in corpus.texts}
             (space,) = corpus.group.spaces

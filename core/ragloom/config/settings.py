@@ -44,8 +44,8 @@ CONFIG_NAME = "ragloom.yaml"
 CONFIG_NAMES = (CONFIG_NAME, "ragloom.yml")
 STATE_FOLDER = ".ragloom"
 COMPARABLE = (
-    *("chunker", "embedder", "reranker", "mode", "dense_weight", "rerank_depth"),
-    *("min_relevance", "per_file"),
+    *("chunker", "embedder", "reranker", "mode", "dense_weight"),
+    *("rerank_depth", "rerank_weight", "min_relevance", "per_file"),
 )
 """Settings whose values can be compared on the same documents."""
 _DEFAULT = "default"
@@ -130,6 +130,7 @@ class SpaceSettings:
         store: Where chunks are kept.
         reranker: What reorders the best candidates; ``none`` for their fused order.
         rerank_depth: Candidates that it reorders.
+        rerank_weight: What its score weighs (0 to 1) beside the fused one.
         formatter: How a context is written.
         mode: ``hybrid`` (by meaning and words, scores added), ``rrf`` (the same, by reciprocal ranks),
             ``dense`` (by meaning) or ``lexical`` (by words).
@@ -158,6 +159,7 @@ class SpaceSettings:
     store: Component = Component(name="milvus")
     reranker: Component = Component(name=NONE)
     rerank_depth: _Count = 30
+    rerank_weight: _Share = 0.3
     formatter: Component = Component(name="text")
     mode: Mode = "hybrid"
     dense_weight: _Share = 0.6

@@ -193,9 +193,8 @@ def judge_ranking(
         depth = min(space.settings.rerank_depth, len(ranking.rows))
         # What the gate keeps out need not be read: the order of the others is the same without it.
         places = [at for at in range(depth) if weighed.relevance(at) >= least]
-        ranking = reranked(
-            query.text, snapshot=snapshot, ranking=ranking, reranker=space.reranker, places=places
-        )
+        weight = space.settings.rerank_weight
+        ranking = reranked(query.text, snapshot, ranking, space.reranker, places, weight)
         weighed = Weighed(gathered, fused, calibration, last, ranking)
     row = Row(top_k, query.most_per_file(space.settings))
     return Judgement(
