@@ -16,6 +16,7 @@ import platform
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 
@@ -28,9 +29,14 @@ MODES: Sequence[Mode] = ("hybrid", "lexical", "dense")
 HEADS = ("language", *MODES, "kept behind the gate")
 
 
-def measured(folder: Path, workspace: Workspace) -> Mapping[str, float]:
+def measured(folder: Path, workspace: Workspace, queries: int) -> Mapping[str, float]:
     """nDCG@10 by mode, and the share of the answerable questions kept in mode hybrid."""
     collection = read_collection(folder)
+    if queries:
+        step = max(1, len(collection.queries) // queries)
+        asked = dict(list(collection.queries.items())[::step][:queries])
+        judged = {name: collection.judgments[name] for name in asked}
+        collection = replace(collection, queries=asked, judgments=judged)
     space = workspace.collection_space(collection)
     space.index()
     found: dict[str, float] = {}
@@ -55,6 +61,7 @@ def main() -> int:
     parser.add_argument(
         "--languages", default="", help="codes, separated by commas; all by default"
     )
+    parser.add_argument("--queries", type=int, default=0, help="of each language; all by default")
     parser.add_argument("--json", type=Path, help="write the figures there")
     parser.add_argument("--state", type=Path, help="keep the indexes there")
     options = parser.parse_args()
@@ -66,7 +73,7 @@ def main() -> int:
         workspace = Workspace.open(state)
         print(f"| {' | '.join(HEADS)} |\n|{' --- |' * len(HEADS)}")
         for name in options.languages.split(",") if options.languages else found:
-            results[name] = measured(options.folder / name, workspace)
+            results[name] = measured(options.folder / name, workspace, options.queries)
             print(row(name, results[name]), flush=True)
     mean = {
         key: sum(one[key] for one in results.values()) / len(results) for key in (*MODES, "kept")

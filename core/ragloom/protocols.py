@@ -111,7 +111,11 @@ class Chunker(Protocol):
 
 @runtime_checkable
 class Embedder(Protocol):
-    """Turns texts into vectors whose inner product says how alike they are."""
+    """Turns texts into vectors whose inner product says how alike they are.
+
+    An embedder may have an attribute ``foreign_hint``: what to do where much of the text is not in English,
+    which the first index run says then.
+    """
 
     @property
     def fingerprint(self) -> str:

@@ -24,7 +24,7 @@ from ragloom.indexing.sharded import Sharded
 from ragloom.indexing.space_record import SpaceRecord
 from ragloom.protocols import SearchableStore
 from ragloom.reports import IndexFinished, IndexReport, VerifyReport
-from ragloom.retrieval.calibration import CALIBRATION_NAME, read_calibration
+from ragloom.retrieval.calibration import CALIBRATION_NAME, first_warnings, read_calibration
 from ragloom.retrieval.fitting import fit
 from ragloom.retrieval.freshness import follow, follow_remote
 from ragloom.retrieval.query import Query
@@ -42,10 +42,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 _FIGURES = ("added", "updated", "removed", "unchanged", "failed", "chunks", "embedded", "reused")
-_UNCALIBRATED = (
-    "this embedder ships no calibration, so relevance follows a default curve: "
-    "'ragloom calibrate' fits it to these documents"
-)
 
 
 class Space(Components, Searchable, Sharded, Indexed[IndexReport]):
@@ -155,8 +151,9 @@ class Space(Components, Searchable, Sharded, Indexed[IndexReport]):
         report = indexer.run(full=full, seconds=seconds, timeout=timeout)
         self._told(report, changed=report.generation != before)
         first = bool(report.embedded) and report.embedded == report.chunks
-        if first and self.embedder.calibration is None and self.calibration() is None:
-            return replace(report, warnings=(*report.warnings, _UNCALIBRATED))
+        if first:
+            said = first_warnings(self.embedder, self.calibration(), self.snapshot())
+            return replace(report, warnings=(*report.warnings, *said))
         return report
 
     def repair(self, *, progress: Progress | None = None) -> int:

@@ -35,9 +35,27 @@ Examples:
   ragloom eval collections/scifact
   ragloom eval collections/scifact --mode hybrid --against dense --against lexical
   ragloom eval collections/scifact --off-topic collections/cranfield --json
-  ragloom eval my-problems   # a folder with problems.jsonl: matching of templates""",
+  ragloom eval my-problems   # a folder with problems.jsonl: matching of templates
+  ragloom eval --own         # your own documents
+  ragloom eval --own docs --compare mode=rrf --compare chunker=sentence""",
 )
-@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("folder", metavar="[FOLDER | SPACE]", default="")
+@click.option("--own", is_flag=True, help="Judge a space by queries that its documents make.")
+@click.option(
+    "--compare",
+    metavar="SETTING=VALUE",
+    multiple=True,
+    help="With --own: compare with this setting, such as 'dense_weight=0.4' or "
+    "'chunker=sentence,max_tokens=128'. Repeatable.",
+)
+@click.option(
+    "--queries",
+    type=click.IntRange(min=20),
+    default=200,
+    show_default=True,
+    help="With --own: the most queries to make.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="With --own: of the choice.")
 @click.option("--split", default="test", show_default=True, help="The judgments to use.")
 @click.option("--mode", type=_MODE, default="hybrid", show_default=True, help="How to search.")
 @click.option(
@@ -59,10 +77,14 @@ Examples:
 )
 @json_option
 @click.pass_obj
-def command(
+def command(  # noqa: PLR0913 - an option each
     session: Session,
     *,
-    folder: Path,
+    folder: str,
+    own: bool,
+    compare: tuple[str, ...],
+    queries: int,
+    seed: int,
     split: str,
     mode: Mode,
     against: tuple[Mode, ...],
@@ -71,7 +93,7 @@ def command(
     run: Path | None,
     as_json: bool,
 ) -> None:
-    """Evaluate retrieval on FOLDER, a collection in BEIR's format.
+    """Evaluate retrieval on FOLDER, a collection in BEIR's format, or on your own documents.
 
     FOLDER holds corpus.jsonl (or .gz), queries.jsonl and qrels/SPLIT.tsv. Its documents are indexed
     once, below the workspace's .ragloom. The result is nDCG@10, recall and MRR, the off-topic
@@ -81,7 +103,64 @@ def command(
 
     Plugins evaluate folders of other kinds, which a file in them marks: 'ragloom plugins' lists them.
     Of the options, only --json applies to those.
+
+    With --own, headings, links, questions, terms, docstrings and sentences of the documents of SPACE
+    become queries, and a copy of the documents that lacks their words, in part or wholly, is indexed and
+    asked. Only --compare, --queries, --seed and --json apply. See 'ragloom tune'.
     """
+    if own:
+        from ragloom.cli.tune import evaluate_space
+
+        _refuse_others("own", "compare", "queries", "seed", "as_json", kind="--own")
+        evaluate_space(session, folder or None, compare, limit=queries, seed=seed, as_json=as_json)
+        return
+    _evaluate_folder(
+        session,
+        _folder(folder),
+        split=split,
+        mode=mode,
+        against=against,
+        min_relevance=min_relevance,
+        off_topic=off_topic,
+        run=run,
+        as_json=as_json,
+    )
+
+
+def _folder(given: str) -> Path:
+    if not given:
+        raise click.UsageError("give a FOLDER to evaluate, or --own for your own documents")
+    if not Path(given).is_dir():
+        raise click.UsageError(f"{given!r}: no such folder; for a space of that name add --own")
+    for name in ("compare", "queries", "seed"):
+        source = click.get_current_context().get_parameter_source(name)
+        if source is not ParameterSource.DEFAULT:
+            raise click.UsageError(f"--{name} is for --own")
+    return Path(given)
+
+
+def _refuse_others(*allowed: str, kind: str) -> None:
+    """Refuse every option that is given and does not apply."""
+    context = click.get_current_context()
+    for param in context.command.params:
+        given = context.get_parameter_source(str(param.name)) is not ParameterSource.DEFAULT
+        if given and param.name not in ("folder", *allowed):
+            message = f"{param.opts[0]} is for collections in BEIR's format; this is {kind}"
+            raise click.UsageError(message)
+
+
+def _evaluate_folder(
+    session: Session,
+    folder: Path,
+    *,
+    split: str,
+    mode: Mode,
+    against: tuple[Mode, ...],
+    min_relevance: float | None,
+    off_topic: tuple[Path, ...],
+    run: Path | None,
+    as_json: bool,
+) -> None:
     if not any((folder / name).exists() for name in _COLLECTION):
         _evaluate_by_plugin(session, folder, as_json=as_json)
         return
@@ -155,12 +234,7 @@ def _evaluate_by_plugin(session: Session, folder: Path, *, as_json: bool) -> Non
     if name is None:
         files = ", ".join(["corpus.jsonl", *offered])
         raise SourceError(f"{folder}: nothing to evaluate: it has none of the files {files}")
-    context = click.get_current_context()
-    for param in context.command.params:
-        given = context.get_parameter_source(str(param.name)) is not ParameterSource.DEFAULT
-        if given and param.name not in ("folder", "as_json"):
-            message = f"{param.opts[0]} is for collections in BEIR's format; this is a {name}"
-            raise click.UsageError(message)
+    _refuse_others("as_json", kind=f"a {name}")
     measure = cast("Callable[..., Measurement]", load(offered[name].target, "evaluation"))
     collection = folder.resolve().name
     with progress(session, collection) as meter:

@@ -43,6 +43,11 @@ T = TypeVar("T")
 CONFIG_NAME = "ragloom.yaml"
 CONFIG_NAMES = (CONFIG_NAME, "ragloom.yml")
 STATE_FOLDER = ".ragloom"
+COMPARABLE = (
+    *("chunker", "embedder", "reranker", "mode", "dense_weight"),
+    *("rerank_depth", "rerank_weight", "min_relevance", "per_file"),
+)
+"""Settings whose values can be compared on the same documents."""
 _DEFAULT = "default"
 _LOG = logging.getLogger("ragloom")
 _LONGEST_NAME = 80  # characters: a space names a folder, and its lock file beside it
@@ -125,11 +130,14 @@ class SpaceSettings:
         store: Where chunks are kept.
         reranker: What reorders the best candidates; ``none`` for their fused order.
         rerank_depth: Candidates that it reorders.
+        rerank_weight: What its score weighs (0 to 1) beside the fused one.
         formatter: How a context is written.
         runner: Where an index run reads, splits and embeds files; ``local`` for its own process.
         mode: ``hybrid`` (by meaning and words, scores added), ``rrf`` (the same, by reciprocal ranks),
             ``dense`` (by meaning) or ``lexical`` (by words).
         top_k: Maximum number of hits.
+        dense_weight: What the meaning weighs (0 to 1) in the score of ``hybrid``; words weigh the rest.
+            It is half for a query whose words the model does not know.
         min_relevance: What is less relevant (0 to 1) is not shown.
         per_file: Maximum number of hits of one file in a row of results; 0 for no maximum.
         first_answer: Seconds that a search embeds the best chunks by words, while many have no vector.
@@ -154,9 +162,11 @@ class SpaceSettings:
     store: Component = Component(name="milvus")
     reranker: Component = Component(name=NONE)
     rerank_depth: _Count = 30
+    rerank_weight: _Share = 0.3
     formatter: Component = Component(name="text")
     runner: Component = Component(name="local")
     mode: Mode = "hybrid"
+    dense_weight: _Share = 0.6
     top_k: _Count = 5
     min_relevance: _Share = 0.3
     per_file: _Limit = 3
@@ -261,6 +271,15 @@ def load_settings(
         origins=origins,
         file=file if there else None,
     )
+
+
+def with_values(settings: SpaceSettings, values: Mapping[str, object], place: str) -> SpaceSettings:
+    """``settings`` with some values, which ``place`` names.
+
+    Raises:
+        ConfigError: A value is of the wrong type or out of range.
+    """
+    return _read(settings, values, lambda *_: place, "", {})
 
 
 def settings_file(root: Path) -> Path:

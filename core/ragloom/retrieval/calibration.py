@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 from math import log
 from pathlib import Path
@@ -13,6 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ragloom.errors import ConfigError
+from ragloom.protocols import Embedder
+from ragloom.snapshot import Snapshot
 from ragloom.stores.atomic import replace_file
 from ragloom.text.parsing import parse_json
 from ragloom.types import Calibration, SearchResult
@@ -23,11 +25,26 @@ CALIBRATION_NAME = "calibration.json"
 FEATURES = ("cosine", "agreement", "coverage", "words", "unknown")
 """What a calibration weighs, in this order; ``words`` is ``ln(1 + words)``."""
 
+_FOREIGN = 0.25  # of the chunks, from which on another model is worth a line
 _FEWEST = 20  # queries from which a median deviation can be taken
 _RIDGE = 0.1  # on standardised features; keeps the weights finite where the classes do not overlap
 _NEWTON_STEPS = 50
 _MAD_TO_DEVIATION = 1.4826  # of a normal distribution
 _NORMAL_QUANTILE = 2.241  # its 98.75th percentile, in standard deviations
+
+
+def first_warnings(
+    embedder: Embedder, fitted: Calibration | None, snapshot: Snapshot
+) -> Iterator[str]:
+    """What is worth a line, once, of the model that has embedded its first index."""
+    if embedder.calibration is None and fitted is None:
+        yield (
+            "this embedder ships no calibration, so relevance follows a default curve: "
+            "'ragloom calibrate' fits it to these documents"
+        )
+    hint = getattr(embedder, "foreign_hint", "")
+    if hint and (share := snapshot.lexical.foreign) >= _FOREIGN:
+        yield f"{share:.0%} of the chunks are not in English: {hint}"
 
 
 def fit_to_pairs(

@@ -9,8 +9,10 @@ import numpy.typing as npt
 
 from ragloom.types import Mode
 
-_DENSE_WEIGHT = 0.6  # of the convex combination, where the model has the words of the query
-_DENSE_WEIGHT_UNKNOWN = 0.3  # where it has none of them, and makes them up of pieces
+DENSE_WEIGHT = 0.6
+"""Of the convex combination, where the model has the words of the query: ``benchmarks/README.md``."""
+
+_UNKNOWN = 0.5  # of the weight, where it has none of them, and makes them up of pieces
 _KNOWN = 0.6  # the share of them from which on it has them
 
 _RANK_OFFSET = 60  # as its authors found it
@@ -21,6 +23,7 @@ def fuse(
     lexical: Sequence[npt.NDArray[np.float32]],
     mode: Mode,
     known: float = 1.0,
+    weight: float = DENSE_WEIGHT,
 ) -> Sequence[npt.NDArray[np.float64]]:
     """What orders the candidates of one or more indexes: float64, 0 to 1, on a scale common to all.
 
@@ -30,14 +33,13 @@ def fuse(
         mode: ``rrf`` for reciprocal ranks; a convex combination otherwise.
         known: The share, 0 to 1, of the query's words that the model has whole. The less it knows of them,
             the less its cosines weigh in the combination; measured in ``benchmarks/README.md``.
+        weight: Of the cosines in the combination, 0 to 1.
     """
     ends = np.cumsum([len(one) for one in cosine])[:-1]
     cosines, words = np.concatenate(cosine), np.concatenate(lexical)
     if mode == "rrf":
         return np.split(_reciprocal_ranks(cosines, words), ends)
-    dense = _DENSE_WEIGHT_UNKNOWN + (_DENSE_WEIGHT - _DENSE_WEIGHT_UNKNOWN) * min(
-        known / _KNOWN, 1.0
-    )
+    dense = weight * (_UNKNOWN + (1 - _UNKNOWN) * min(known / _KNOWN, 1.0))
     return np.split(_combined(cosines, words, dense), ends)
 
 

@@ -10,8 +10,9 @@ import numpy.typing as npt
 
 from ragloom.errors import NotIndexedError
 from ragloom.protocols import Embedder, Embeddings, SearchableStore
-from ragloom.retrieval.fusion import fuse
+from ragloom.retrieval.fusion import DENSE_WEIGHT, fuse
 from ragloom.retrieval.parsed_query import ParsedQuery
+from ragloom.retrieval.row_numbers import either, scores_by_row
 from ragloom.snapshot import Snapshot
 from ragloom.snapshot.vector_codes import highest
 from ragloom.types import Condition, Mode
@@ -47,6 +48,7 @@ class Candidates:
         reason: Why there are none.
         best_file: The number of the file with the best chunk by words; -1 where none has a word.
         agreed_file: The best file, where it has the nearest chunk, too; -1 where not.
+        dense_weight: What the cosines weigh in mode ``hybrid``.
     """
 
     snapshot: Snapshot
@@ -58,6 +60,7 @@ class Candidates:
     reason: str = ""
     best_file: int = -1
     agreed_file: int = -1
+    dense_weight: float = DENSE_WEIGHT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +98,7 @@ def find_candidates(
     native: SearchableStore | None = None,
     mode: Mode = "hybrid",
     where: Sequence[Condition] = (),
+    dense_weight: float = DENSE_WEIGHT,
 ) -> Candidates:
     """Find the candidates of a query.
 
@@ -105,6 +109,7 @@ def find_candidates(
         native: An open store that finds the nearest chunks instead of the snapshot.
         mode: As in :class:`ragloom.Query`.
         where: As in :class:`ragloom.Query`.
+        dense_weight: As in :class:`ragloom.config.settings.SpaceSettings`.
 
     Raises:
         NotIndexedError: The snapshot was made with another model.
@@ -124,18 +129,18 @@ def find_candidates(
     terms = query.terms if mode != "dense" else {}
     among = None if allowed is None else snapshot.serials[allowed]
     serials, scores = snapshot.lexical.search(terms, limit=CANDIDATES, among=among)
-    by_words = _scores_by_row(snapshot, serials, scores)
+    by_words = scores_by_row(snapshot, serials, scores)
     rows = by_words[0]
     cosine = None
     if vector is not None:
         if native is not None:
             nearest = native.search(vector, limit=CANDIDATES, where=where)
             dense = snapshot.rows_of(name for name, _ in nearest)
-            rows = _either(dense, rows)
+            rows = either(dense, rows)
             cosine = snapshot.cosines(vector, rows)
         else:
             every = snapshot.approximate(vector)
-            rows = _either(highest(every, CANDIDATES, allowed), rows)
+            rows = either(highest(every, CANDIDATES, allowed), rows)
             # The order of hybrid makes those of the head exact.
             cosine = every[rows] if mode == "hybrid" else snapshot.cosines(vector, rows)
     if query.phrases:
@@ -160,6 +165,7 @@ def find_candidates(
         known=query.known,
         best_file=best,
         agreed_file=-1 if cosine is None or _best_file(snapshot, rows, cosine) != best else best,
+        dense_weight=dense_weight,
     )
 
 
@@ -266,6 +272,7 @@ def _ordered(
         [*(one.lexical for one in found), np.array(ends[1:], np.float32)],
         mode,
         np.mean([one.known for one in found], dtype=float) if found else 1.0,
+        found[0].dense_weight if found else DENSE_WEIGHT,
     )
     rankings = []
     for one, scores in zip(found, fused, strict=False):
@@ -325,18 +332,6 @@ def _none(snapshot: Snapshot, reason: str) -> Candidates:
     return Candidates(snapshot=snapshot, rows=rows, cosine=nothing, lexical=nothing, reason=reason)
 
 
-def _scores_by_row(
-    snapshot: Snapshot, serials: npt.NDArray[np.uint64], scores: npt.NDArray[np.float32]
-) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float32]]:
-    """Rows, ascending, and their scores, of serial numbers in any order."""
-    order = np.argsort(serials)
-    serials, every = serials[order], snapshot.serials
-    if len(every) and every[-1] - every[0] == len(every) - 1:  # without a gap
-        return (serials - every[0]).astype(np.intp), scores[order]
-    # In order they are looked up several times as fast: each is near the one before.
-    return np.searchsorted(every, serials).astype(np.intp, copy=False), scores[order]
-
-
 def _best_file(
     snapshot: Snapshot, rows: npt.NDArray[np.intp], scores: npt.NDArray[np.float32]
 ) -> int:
@@ -366,7 +361,7 @@ def _lexical(
             limit=CANDIDATES,
             spelt={word: _spelling_weight(word, query) for word in query.spellings},
         )
-        first_rows, scores = _scores_by_row(snapshot, serials, scores)
+        first_rows, scores = scores_by_row(snapshot, serials, scores)
         of_file = np.zeros(len(snapshot.uris), np.float32)
         of_file[snapshot.file_of_row[first_rows]] = scores
         both += np.float32(FILE_WEIGHT) * of_file[snapshot.file_of_row[rows]]
@@ -389,12 +384,3 @@ def _with_phrases(
     texts = [" ".join(f"{chunk.context} {chunk.text}".casefold().split()) for chunk in chunks]
     found = [all(phrase in text for phrase in phrases) for text in texts]
     return likely[np.array(found, np.bool_)]
-
-
-def _either(some: npt.NDArray[np.intp], others: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
-    """The rows that are in either, ascending, each once."""
-    rows = np.concatenate([some, others])
-    rows.sort()
-    new = np.ones(len(rows), np.bool_)
-    np.not_equal(rows[1:], rows[:-1], out=new[1:])
-    return rows[new]

@@ -42,7 +42,7 @@ from ragloom.types import Calibration, Condition, Hit, Mode, SearchResult
 
 _LOG = logging.getLogger("ragloom")
 
-_COMPLETED = 100  # best by words, of which the vectors are as good as all: benchmarks/README.md
+_COMPLETED = 100  # best by words, whose vectors are as good as all: benchmarks/README.md
 _BLOCK = 50  # candidates that are weighed at once
 _SEEN = 3  # candidates before the best of a question among other sentences
 _OF_A_SENTENCE = 10  # best candidates of each sentence that are examined, too
@@ -174,7 +174,13 @@ def _gather(
         embedder = cast("Embedder", InTurn(embedder, turn))
     if isinstance(snapshot, RemoteIndex):
         snapshot, where = candidates_of(snapshot, parsed, embedder, mode, where), ()
-    find = partial(find_candidates, snapshot=snapshot, embedder=embedder, native=native)
+    find = partial(
+        find_candidates,
+        snapshot=snapshot,
+        embedder=embedder,
+        native=native,
+        dense_weight=space.settings.dense_weight,
+    )
     found = [find(one, mode=mode, where=where) for one in parsed]
     return Gathered(space=space, parsed=parsed, found=found, mode=mode)
 
@@ -208,9 +214,8 @@ def judge_ranking(
         depth = min(space.settings.rerank_depth, len(ranking.rows))
         # What the gate keeps out need not be read: the order of the others is the same without it.
         places = [at for at in range(depth) if weighed.relevance(at) >= least]
-        ranking = reranked(
-            query.text, snapshot=snapshot, ranking=ranking, reranker=space.reranker, places=places
-        )
+        weight = space.settings.rerank_weight
+        ranking = reranked(query.text, snapshot, ranking, space.reranker, places, weight)
         weighed = Weighed(gathered, fused, calibration, last, ranking)
     row = Row(top_k, query.most_per_file(space.settings))
     return Judgement(
@@ -322,9 +327,8 @@ class Weighed:
         self._places: Sequence[int] = range(len(fused.rows))
         if reranked is not None:
             by_row = np.argsort(fused.rows)
-            self._places = by_row[
-                np.searchsorted(fused.rows, reranked.rows, sorter=by_row)
-            ].tolist()
+            places = np.searchsorted(fused.rows, reranked.rows, sorter=by_row)
+            self._places = by_row[places].tolist()
         self._calibration = calibration
         ends = sorted({_BLOCK, max(examined, _BLOCK), farthest(examined), len(fused.rows)})
         self._blocks = map(slice, [0, *ends], ends)

@@ -123,6 +123,12 @@ class LexicalIndex:
         """Documents in the index."""
         return len(self._searcher)
 
+    @property
+    def foreign(self) -> float:
+        """The share of the documents, 0 to 1, that are not in English."""
+        count = len(self)
+        return 1 - self._frequency("language", ENGLISH) / count if count else 0.0
+
     def _holds(self, language: str) -> bool:
         return bool(self._frequency("language", language))
 

