@@ -11,6 +11,10 @@ from ragloom_text.archive import dublin_core, opened, parsed
 from ragloom_text.html import as_markdown
 from ragloom_text.installed import extracted, version_of
 
+_CODE = "\n".join(
+    f"p[style-name='{name}'] => pre:separator('\\n')"
+    for name in ("Source Code", "HTML Preformatted", "Plain Text", "Code")
+)
 _PROPERTIES = "docProps/core.xml"
 _ROW = re.compile(r"<table><tr>(.*?)</tr>", re.DOTALL)
 
@@ -41,7 +45,9 @@ class DocxLoader:
             named = dublin_core(parsed(archive, _PROPERTIES)) if has_properties else {}
             try:
                 ignored = mammoth.images.img_element(lambda _image: {})
-                html = mammoth.convert_to_html(io.BytesIO(content), convert_image=ignored).value
+                html = mammoth.convert_to_html(
+                    io.BytesIO(content), convert_image=ignored, style_map=_CODE
+                ).value
             except RecursionError as error:
                 raise SourceError("the DOCX is nested too deeply") from error
             except (AttributeError, ExpatError, LookupError, TypeError) as error:

@@ -36,7 +36,7 @@ class HtmlLoader:
     def fingerprint(self) -> str:
         """Changes with the libraries and this code's rules."""
         libraries = ("beautifulsoup4", "lxml", "markdownify")
-        return " ".join(["html-2", *(f"{name}={version_of(name)}" for name in libraries)])
+        return " ".join(["html-3", *(f"{name}={version_of(name)}" for name in libraries)])
 
     def load(self, source: Source, content: bytes) -> Document:
         """As in :class:`ragloom.Loader`: the page as Markdown, its title and description as metadata.
@@ -79,7 +79,8 @@ def as_markdown(markup: str) -> Page:
         SourceError: It is nested too deeply.
     """
     from bs4 import BeautifulSoup
-    from markdownify import MarkdownConverter
+
+    from ragloom_text.converter import Converter
 
     try:
         markup = _BLANKS.sub(r"\1", markup)
@@ -90,10 +91,7 @@ def as_markdown(markup: str) -> Page:
         for tag in soup.find_all(_NOT_TEXT):
             tag.decompose()
         _narrow(soup)
-        converter = MarkdownConverter(
-            heading_style="ATX", bullets="-", escape_asterisks=False, escape_underscores=False
-        )
-        text = str(converter.convert_soup(soup)).strip()
+        text = str(Converter().convert_soup(soup)).strip()
     except RecursionError as error:
         raise SourceError("the HTML is nested too deeply") from error
     most = _MOST_GROWTH * len(markup) + _FREE_GROWTH

@@ -129,6 +129,17 @@ class TestDocx:
             document.warnings,
         )
 
+    def test_text_that_looks_like_markdown_is_text(self):
+        blocks = pytest.importorskip("ragloom_markdown.blocks")
+        body = "".join(
+            paragraph(text)
+            for text in ("# a comment", "```", "&lt;!-- x", "Title", "---", "&gt; more", "#5 a - b")
+        )
+        text = load("a.docx", docx(body + paragraph("Real", "Heading1"))).text
+        found = [(one.kind, one.title) for one in blocks.parse(text).blocks]
+        assert [*[("paragraph", "")] * 7, ("heading", "Real")] == found
+        assert "#5 a - b" in text
+
     @pytest.mark.parametrize(
         "content",
         [

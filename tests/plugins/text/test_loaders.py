@@ -138,6 +138,11 @@ class TestHtml:
             document.warnings,
         )
 
+    def test_text_that_looks_like_markdown_is_text(self) -> None:
+        page = "<p># no &lt;b&gt;</p><p>Title<br>---</p><p>~~~</p><pre># code</pre><code># c</code>"
+        text = HtmlLoader().load(source("a.html"), page.encode()).text
+        assert "\\# no <b>\n\nTitle  \n\\---\n\n\\~~~\n\n```\n# code\n```\n\n`# c`\n" == text
+
     def test_nothing_is_an_empty_document(self) -> None:
         assert "" == HtmlLoader().load(source("a.html"), b"").text
 
