@@ -154,11 +154,17 @@ function view() {
   return { ratio, width, height, sx: unit * Math.min(wide, 1.6), sy: unit, ox: width / 2 + zoom.x * ratio, oy: height / 2 + zoom.y * ratio };
 }
 
-/** A disc with soft edges, as shares of 256. */
-function stamp(radius) {
-  const size = Math.ceil(radius) * 2 + 1, middle = (size - 1) / 2, mask = new Uint16Array(size * size);
-  for (let y = 0; y < size; y += 1) for (let x = 0; x < size; x += 1) mask[y * size + x] = 256 * Math.max(0, Math.min(1, radius + 0.5 - Math.hypot(x - middle, y - middle)));
-  return { size, middle, mask };
+/** The pixels of a disc with soft edges: how far each is from the middle one, and its share of 256. */
+function disc(radius, width, full) {
+  const reach = Math.ceil(radius), steps = [], shares = [];
+  for (let y = -reach; y <= reach; y += 1) for (let x = -reach; x <= reach; x += 1) {
+    const share = Math.round(256 * full * Math.max(0, Math.min(1, radius + 0.5 - Math.hypot(x, y))));
+    if (share > 0) {
+      steps.push(y * width + x);
+      shares.push(share);
+    }
+  }
+  return { reach, steps: Int32Array.from(steps), shares: Int32Array.from(shares) };
 }
 
 function paint() {
@@ -166,34 +172,28 @@ function paint() {
   const { ratio, width, height, sx, sy, ox, oy } = view();
   if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
   const pen = canvas.getContext("2d");
-  const image = pen.createImageData(width, height), pixels = image.data;
+  const image = pen.createImageData(width, height), pixels = new Uint32Array(image.data.buffer); // little-endian
   const palette = colours().map(rgb);
   const many = data.rows > 5000;
   const least = Math.max(1.1, Math.min(4.5, 70 / Math.sqrt(data.rows)));
   const radius = Math.max(least, Math.min(8, least * Math.sqrt(zoom.scale))) * ratio;
-  const { size, middle, mask } = stamp(radius);
   const full = many ? 0.62 : 0.8;
   const { positions, colour, marks } = data;
   const style = getComputedStyle(document.documentElement);
   const [br, bg, bb] = rgb(style.getPropertyValue("--card").trim());
-  new Uint32Array(pixels.buffer).fill((255 << 24 | bb << 16 | bg << 8 | br) >>> 0); // little-endian, as every browser's machine
+  pixels.fill((0xff000000 | bb << 16 | bg << 8 | br) >>> 0);
   const dimmed = only || muted >= 0;
   for (const lit of dimmed ? [false, true] : [true]) { // what is looked at lies above all others
-    const share = (lit ? full : 0.09) / 256;
+    const { reach, steps, shares } = disc(radius, width, lit ? full : 0.09), count = steps.length;
     for (let row = 0; row < data.rows; row += 1) {
       if (dimmed && lit !== Boolean((!only || marks[row] & only) && (muted < 0 || colour[row] === muted))) continue;
-      const left = Math.round(ox + positions[2 * row] * sx - middle), top = Math.round(oy - positions[2 * row + 1] * sy - middle);
-      if (left < 0 || top < 0 || left + size >= width || top + size >= height) continue;
-      const [r, g, b] = palette[colour[row]];
-      for (let y = 0, m = 0; y < size; y += 1) {
-        let at = ((top + y) * width + left) * 4;
-        for (let x = 0; x < size; x += 1, m += 1, at += 4) {
-          if (mask[m] === 0) continue;
-          const alpha = mask[m] * share;
-          pixels[at] += (r - pixels[at]) * alpha;
-          pixels[at + 1] += (g - pixels[at + 1]) * alpha;
-          pixels[at + 2] += (b - pixels[at + 2]) * alpha;
-        }
+      const x = (ox + positions[2 * row] * sx + 0.5) | 0, y = (oy - positions[2 * row + 1] * sy + 0.5) | 0;
+      if (x < reach || y < reach || x + reach >= width || y + reach >= height) continue;
+      const [r, g, b] = palette[colour[row]], at = y * width + x;
+      for (let n = 0; n < count; n += 1) {
+        const place = at + steps[n], share = shares[n], under = pixels[place];
+        const ur = under & 255, ug = under >> 8 & 255, ub = under >> 16 & 255;
+        pixels[place] = 0xff000000 | ub + ((b - ub) * share >> 8) << 16 | ug + ((g - ug) * share >> 8) << 8 | ur + ((r - ur) * share >> 8);
       }
     }
   }
