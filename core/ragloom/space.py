@@ -225,9 +225,8 @@ class Space(Components, Searchable, Sharded, Indexed[IndexReport]):
     @property
     def generation(self) -> int:
         """The number of the generation that answers; 0 where nothing is indexed, or no store answers."""
-        if self.settings.read == "remote":
-            return self._remote.generation
-        return current_generation(self.directory)
+        remote = self.settings.read == "remote"
+        return self._remote.generation if remote else current_generation(self.directory)
 
     def snapshot(self) -> Snapshot:
         """The generation that answers now; opened again only when a newer one was published.
@@ -300,15 +299,15 @@ class Space(Components, Searchable, Sharded, Indexed[IndexReport]):
         return judged(Query(text, min_relevance=0.0, mode=mode, where=where), self).ranking
 
     def follow(self, hit: Hit) -> Hit | None:
-        """A hit as its file stands now, or with ``check_files: false`` was; None where it is gone."""
-        uri = hit.chunk.uri
+        """A hit as its file stands now, or was with ``check_files: false``; None where the file lacks it."""
+        path = self.root / (uri := hit.chunk.uri)
         if self.settings.read == "remote":
-            return follow_remote(hit, self.root / uri, lambda: self.loaders)
+            return follow_remote(hit, path, lambda: self.loaders)
         # Of the generation that answered: opening it for every hit would read CURRENT each time.
         files = (self._snapshot or self.snapshot()).files
         if not self.settings.check_files:
             return replace(hit, content_hash=files[uri].content_hash)
-        return follow(hit, self.root / uri, files[uri], lambda: self.loaders)
+        return follow(hit, path, files[uri], lambda: self.loaders)
 
     def calibration(self) -> Calibration | None:
         """What ``ragloom calibrate`` fitted to this index with this model; None if it did not."""
@@ -340,9 +339,9 @@ class Space(Components, Searchable, Sharded, Indexed[IndexReport]):
         Raises:
             SourceError: A source does not exist, with ``changes``.
         """
-        snapshot = None
+        snapshot: Snapshot | None = None
         with suppress(NotIndexedError):
-            snapshot = None if self.settings.read == "remote" else self.snapshot()
+            snapshot = self.snapshot() if self.settings.read == "local" else None
         files = self.walk() if changes else None
         return status_of(self.name, self.settings, self.directory, snapshot, files)
 

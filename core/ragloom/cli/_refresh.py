@@ -104,9 +104,7 @@ def _refreshed(session: Session, space: Space, *, alone: bool) -> IndexReport | 
 def note_unchecked(session: Session, *, checked: bool) -> None:
     """Say that passages are as they were indexed."""
     if not checked:
-        session.note(
-            "passages are as indexed, not compared with files (check_files: false)", dim=True
-        )
+        session.note("passages are as indexed, not compared with files", dim=True)
 
 
 def note_pending(session: Session, pending: int) -> None:

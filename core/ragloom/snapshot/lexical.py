@@ -141,12 +141,7 @@ class LexicalIndex:
 
     def stems(self, text: str) -> list[str]:
         """The terms of ``text`` as they stand in the index, were it in any of its languages."""
-        first, *others = (stemmed(text, language) for language in self.languages)
-        if not others:
-            return [*first[0], *first[1]]
-        stems = zip(first[0], *(terms for terms, _ in others), strict=False)
-        variants = {term for _, found in (first, *others) for term in found}
-        return [*chain.from_iterable(map(dict.fromkeys, stems)), *sorted(variants)]
+        return stems(text, self.languages)
 
     def query_words(self, query: str) -> Sequence[QueryWord]:
         """The words of a query in their order, each once."""
@@ -332,6 +327,16 @@ class LexicalIndex:
         # Three times as fast as numpy, which looks at the type of every number.
         found = np.frombuffer(array("Q", serials), np.uint64)
         return found, np.fromiter(scores, np.float32, len(scores))
+
+
+def stems(text: str, languages: Sequence[str]) -> list[str]:
+    """The terms of ``text``, were it in any of some languages."""
+    first, *others = (stemmed(text, language) for language in languages)
+    if not others:
+        return [*first[0], *first[1]]
+    alternatives = zip(first[0], *(terms for terms, _ in others), strict=False)
+    variants = {term for _, found in (first, *others) for term in found}
+    return [*chain.from_iterable(map(dict.fromkeys, alternatives)), *sorted(variants)]
 
 
 def query_words(query: str, languages: Sequence[str]) -> Sequence[QueryWord]:

@@ -9,10 +9,10 @@ from math import log
 import numpy as np
 import numpy.typing as npt
 
-from ragloom.snapshot.lexical import FIELD_WEIGHTS, VOCABULARY, query_words, stemmed
+from ragloom.snapshot.lexical import FIELD_WEIGHTS, VOCABULARY, query_words, stemmed, stems
 from ragloom.snapshot.remote_statistics import ShardStatistics
 from ragloom.snapshot.statistics import FIELDS, spelt, texts_of
-from ragloom.snapshot.words import QueryWord
+from ragloom.snapshot.words import QueryWord, weighted_terms
 from ragloom.types import Chunk
 
 _K1, _B = 1.2, 0.75
@@ -97,6 +97,14 @@ class RemoteWords:
         weighted = {term for word in found for term, _ in word.weights}
         self._index.prefetch({*terms, *weighted, *(word.text for word in found)})
         return found
+
+    def query_terms(self, query: str) -> Mapping[str, float]:
+        """As of :class:`LexicalIndex`."""
+        return weighted_terms(query_words(query, self.languages))
+
+    def stems(self, text: str) -> list[str]:
+        """As of :class:`LexicalIndex`."""
+        return stems(text, self.languages)
 
     def rarity(self, frequency: int) -> float:
         """As of :class:`LexicalIndex`."""

@@ -56,6 +56,7 @@ def test_every_kind_is_told_in_the_singular():
         "formatter",
         "loader",
         "reranker",
+        "runner",
         "store",
     ]
 
