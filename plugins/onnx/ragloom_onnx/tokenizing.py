@@ -49,7 +49,7 @@ def _with_transformers(files: ModelFiles) -> Tokenizer:
             f"{files.folder}: has no tokenizer.json, nor another vocabulary "
             f"({', '.join(VOCABULARIES)}); copy it from where the model is published"
         )
-    # It is asked for a tokenizer, and would say that there is no PyTorch to run models with.
+    # It only makes a tokenizer here, and would warn that there is no PyTorch to run models with.
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
     try:
         from transformers import AutoTokenizer
