@@ -299,7 +299,7 @@ class Space(Components, Searchable, Sharded, Indexed[IndexReport]):
         return judged(Query(text, min_relevance=0.0, mode=mode, where=where), self).ranking
 
     def follow(self, hit: Hit) -> Hit | None:
-        """A hit as its file stands now, or was with ``check_files: false``; None where the file lacks it."""
+        """A hit as its file stands now, or as it was with ``check_files: false``; None where it is gone."""
         path = self.root / (uri := hit.chunk.uri)
         if self.settings.read == "remote":
             return follow_remote(hit, path, lambda: self.loaders)

@@ -36,7 +36,6 @@ PUBLIC = {
 }
 LLM_PLUGIN = "ragloom_llm"  # llm's entry points name it, not ours
 ADAPTERS = ["ragloom_langchain"]  # without a hook: only imported
-APART = ["ragloom_multilingual"]  # distributions of their own
 needs_cli = pytest.mark.skipif(
     importlib.util.find_spec("ragloom.cli") is None, reason="the command line is not there yet"
 )
@@ -133,7 +132,7 @@ def test_the_import_contract_forbids_all_that_is_not_public(root):
 def test_the_import_contracts_list_every_plugin(root):
     tool = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["tool"]
     _, core, independence, public = tool["importlinter"]["contracts"]
-    plugins = sorted([*PLUGINS, LLM_PLUGIN, *ADAPTERS, *APART])
+    plugins = sorted([*PLUGINS, LLM_PLUGIN, *ADAPTERS])
     assert sorted(independence["modules"]) == plugins
     assert sorted(public["source_modules"]) == plugins
     assert set() == set(plugins) - set(core["forbidden_modules"])

@@ -409,7 +409,7 @@ def _stands_alone(sentence: str) -> bool:
         return _is_askable(sentence)
     words = sentence.casefold().split()[:2]
     pointing = not words or words[0].strip(",") in _POINTING or words[-1] in _POINTING_BACK
-    whole = sentence[0].isalnum() and not sentence[0].islower()
+    whole = sentence[:1].isalnum() and not sentence[:1].islower()
     return (
         whole
         and not pointing

@@ -1,8 +1,8 @@
 """Reordering the head of a ranking by a model that reads the query and each passage together.
 
 Its score is added to that of the fused order, at a weight, and does not take its place: measured in
-``benchmarks/README.md``. Reranking changes the order and nothing else: what is relevant enough to be shown is
-decided by the same relevance as without it, and a passage that it decides against is never read.
+``benchmarks/README.md``. Reranking changes the order and nothing else: what is relevant enough to be shown
+is decided by the same relevance as without it, and a passage that it decides against is never read.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ def reranked(
 ) -> Ranking:
     """``ranking`` with the candidates at ``places`` moved to its front, in the order of both scores.
 
-    All others follow in their fused order. The score of those in front is ``1 + (1 - w) f + w r`` for the fused
-    score ``f`` and the reranker's score ``r``, scaled to the range of the fused scores of what it reads: between 1
-    and 2, on one scale for several spaces, and above every fused score. Ties break by chunk id.
+    All others follow in their fused order. The score of those in front is ``1 + (1 - w) f + w r`` for the
+    fused score ``f`` and the reranker's score ``r``, scaled to the range of the fused scores of what it
+    reads: between 1 and 2, on one scale for several spaces, and above every fused score. Ties break by id.
 
     As the embedder does, the reranker reads context and text of a chunk.
 

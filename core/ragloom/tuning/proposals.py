@@ -44,7 +44,7 @@ class Proposal:
 
 
 def tried(space: Space, *, reindex: bool = True) -> Sequence[Change]:
-    """The changes that ``tune`` compares: of the order, and where it may index anew, other chunkers."""
+    """The changes that ``tune`` compares: of the order, and with ``reindex`` other chunkers."""
     labels = list(_TRIED)
     if reindex:
         offered = space.host.providers("chunkers")

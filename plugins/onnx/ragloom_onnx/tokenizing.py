@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 
@@ -48,6 +49,8 @@ def _with_transformers(files: ModelFiles) -> Tokenizer:
             f"{files.folder}: has no tokenizer.json, nor another vocabulary "
             f"({', '.join(VOCABULARIES)}); copy it from where the model is published"
         )
+    # It only makes a tokenizer here, and would warn that there is no PyTorch to run models with.
+    os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
     try:
         from transformers import AutoTokenizer
     except ImportError as error:

@@ -160,3 +160,9 @@ def test_what_is_gone_leaves_the_copy(tmp_path):
 )
 def test_names_of_the_copy_lead_nowhere_else(uri, copied):
     assert copied == copied_uri(uri)
+
+
+def test_a_sentence_of_markup_alone_asks_nothing():
+    text = f"{BODY} <https://example.org> ![](picture.png). **Never.** <br/>. {BODY}\n"
+    for query in own_queries([document("a.md", text)], limit=50):
+        assert query.text.startswith("The collector")

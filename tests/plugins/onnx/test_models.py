@@ -283,6 +283,14 @@ def test_a_folder_without_tokenizer_json_is_read_by_transformers(tiny):
     np.testing.assert_allclose(embedder.embed_query("Red blue"), unit(1, 0, 1, 2), atol=1e-6)
     assert embedder.counter.count("red green: blue") == 4
 
+    code = (
+        "from ragloom_onnx import OnnxOptions\n"
+        "from ragloom_onnx.embedder import OnnxEmbedder\n"
+        f"OnnxEmbedder(OnnxOptions(model={str(tiny)!r})).counter"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ("", "") == (done.stdout, done.stderr)  # transformers would miss PyTorch aloud
+
 
 def test_a_folder_without_any_tokenizer_is_named(tiny):
     (tiny / "tokenizer.json").unlink()
