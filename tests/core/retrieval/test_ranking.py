@@ -6,7 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragloom.retrieval.ranking import _best_first, _either
+from ragloom.retrieval.ranking import _best_first
+from ragloom.retrieval.row_numbers import either
 
 
 @given(
@@ -25,5 +26,5 @@ def test_candidates_that_score_the_same_come_by_their_ids(scores, shuffle):
 
 @given(st.sets(st.integers(0, 40)), st.sets(st.integers(0, 40)))
 def test_rows_of_either_list_come_once_and_ascending(some, others):
-    joined = _either(np.array([*some], np.intp), np.array([*others], np.intp))
+    joined = either(np.array([*some], np.intp), np.array([*others], np.intp))
     assert sorted(some | others) == joined.tolist()
