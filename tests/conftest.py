@@ -38,6 +38,7 @@ _SEARCHED = 10_000_000  # bytes of a file
 TOGETHER = (
     "tests/integration/test_examples.py::test_a_scaffold_",  # and its environment
     "tests/integration/test_third_party.py",
+    "tests/plugins/ray/",  # two nodes
     "tests/plugins/serve/test_api.py",  # each has a server
     "tests/plugins/serve/test_mcp.py",
     "tests/plugins/serve/test_openai.py",

@@ -180,7 +180,7 @@ class Space(Components, Searchable, Sharded, Indexed[IndexReport]):
     def drop(self, *, timeout: float = LOCK_TIMEOUT) -> None:
         """Delete the index: chunks, snapshot and calibration. The files stay.
 
-        A store that several machines share is emptied for all of them.
+        A store that several machines share is emptied for all of them, one with shards of this one's rows.
 
         Args:
             timeout: Seconds to wait for another run on the same space.

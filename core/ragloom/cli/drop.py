@@ -25,7 +25,7 @@ def command(session: Session, *, names: tuple[str, ...], as_json: bool) -> None:
     """Delete indexes: their chunks in the store, snapshots and calibrations. The files stay.
 
     NAME is a space of 'ragloom status'. A store that several machines share is emptied for all of
-    them. 'ragloom index' builds an index again.
+    them, but on a Milvus server of this machine's rows alone. 'ragloom index' builds an index again.
     """
     from ragloom.cli._spaces import choose_spaces
 

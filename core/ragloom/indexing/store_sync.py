@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
+from uuid import uuid4
 
 import numpy as np
 import numpy.typing as npt
@@ -33,7 +34,7 @@ from ragloom.types import Chunk, Progress
 _LOG = logging.getLogger("ragloom")
 _WRITE_AT_ONCE = 1000  # chunks a store call
 _RELEASED = 10 * _WRITE_AT_ONCE  # chunks, after which their memory is given back
-MANIFEST = "manifest"
+MANIFEST, WRITER = "manifest", "writer"
 _FORMAT = 1
 
 
@@ -75,6 +76,7 @@ class StoreWriter:
         self._files = directory / "store"
         self.store = store
         self._progress = progress
+        self._run = ""
 
     @property
     def named(self) -> tuple[str, bool]:
@@ -124,8 +126,8 @@ class StoreWriter:
                 rows, gone = self._differing(snapshot)
                 journal.touch(())  # killed, the next run reads it once more
             current = contents == snapshot.contents and not (len(rows) or gone)
-            if contents and not current and isinstance(self.store, SearchableStore):
-                self.store.put_records({MANIFEST: ""})
+            if not current:
+                self._claim()
             self._upsert(snapshot, rows)
             if gone:
                 self.store.delete(sorted(gone))
@@ -262,10 +264,20 @@ class StoreWriter:
                     raise StoreDamagedError(f"{chunk.uri}: a vector in the store is not finite")
                 yield chunk, vector
 
+    def _claim(self) -> None:
+        """Say that the store holds no known set, and that this run writes to it."""
+        self._run = uuid4().hex
+        if isinstance(self.store, SearchableStore):
+            self.store.put_records({MANIFEST: "", WRITER: self._run})
+
     def _describe(self, snapshot: Snapshot) -> None:
         """Keep in the store what it holds now; nothing where readers do not ask it."""
         store = self.store
         if not isinstance(store, SearchableStore):
+            return
+        if store.get_records([WRITER]).get(WRITER) != self._run:
+            _LOG.warning("%s: another machine wrote to the store meanwhile", self.name)
+            store.put_records({MANIFEST: ""})
             return
         manifest = json.dumps(format_stamp(_FORMAT) | {"contents": snapshot.contents})
         if isinstance(store, RemoteStore) and store.ranks_words:
@@ -281,6 +293,7 @@ class StoreWriter:
         dimension = snapshot.meta.dimension
         rows = np.setdiff1d(np.arange(len(snapshot)), snapshot.pending)
         with self._open(dimension):
+            self._claim()
             self._upsert(snapshot, rows)
             count = self.store.count()
             if count == len(snapshot):

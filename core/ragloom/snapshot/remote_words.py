@@ -106,6 +106,11 @@ class RemoteWords:
         """As of :class:`LexicalIndex`."""
         return stems(text, self.languages)
 
+    def inverse_document_frequency(self, term: str) -> float:
+        """As of :class:`LexicalIndex`."""
+        places = (FIELDS.index(name) for name in ("body", "variants"))
+        return self.rarity(max(self._index.frequency(term, self._level, at) for at in places))
+
     def rarity(self, frequency: int) -> float:
         """As of :class:`LexicalIndex`."""
         return log(1 + max(len(self) - frequency + 0.5, 0.5) / (frequency + 0.5))

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ragloom import Condition, PluginHost, Provider, Space, StoreError, Workspace
+from ragloom import Chunk, Condition, PluginHost, Provider, Space, StoreError, Workspace
 from ragloom.config.settings import Component, Settings, SpaceSettings
 from ragloom.protocols import Embeddings
 from ragloom.stores import search_exactly
@@ -259,6 +259,26 @@ def test_what_another_run_did_not_finish_is_not_trusted(
     assert found(machine("one")) == ["common.md"]
     assert machine("two").index().chunks == 2
     assert asked(machine("two"))
+
+
+def test_two_runs_at_the_same_moment_leave_no_false_record(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(machine("one"), mine="alpha one")
+    write(machine("two"), yours="alpha two")
+    real, runs = Native.upsert, [machine("two")]
+
+    def upsert(store: Native, chunks: Sequence[Chunk], vectors: Embeddings) -> None:
+        real(store, chunks, vectors)
+        if runs:
+            runs.pop().index()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Native, "upsert", upsert)
+        machine("one").index()
+    for name, file in (("one", "mine.md"), ("two", "yours.md")):
+        assert not asked(machine(name))
+        assert [file] == found(machine(name))
 
 
 def test_a_row_that_marks_what_is_there_is_no_chunk(machine: Machine) -> None:

@@ -112,6 +112,14 @@ def test_a_machine_with_the_address_alone_finds_what_the_index_does(
     assert context.citations
     assert not (tmp_path / "away" / ".ragloom").exists()
 
+    # The command line marks the words of a query, and explains.
+    from ragloom.cli._passages import QueryWords
+
+    words = QueryWords.of("metrics", remote.snapshot().lexical)
+    assert words.weights == QueryWords.of("metrics", writer.snapshot().lexical).weights
+    assert remote.explain("metrics").candidates
+    assert 0 == remote.status().chunks
+
     # Where the files are, a hit is compared with its file.
     shutil.copytree(documents, tmp_path / "beside", ignore=shutil.ignore_patterns(".ragloom"))
     beside = make_space(tmp_path / "beside", milvus_lite_server, collection="alone", read="remote")
