@@ -74,7 +74,10 @@ def command(
         session.note(f"{one.key}: {one.why}")
     if found:
         click.echo(diff)
-        session.note("nothing was changed: apply the diff, and run 'ragloom index'")
+        session.note(
+            "nothing was changed: ask some questions of your own with it, then apply the diff, and run "
+            "'ragloom index'"
+        )
     else:
         session.note("nothing to propose: no setting gains a point of nDCG@10 at p < 0.05")
 

@@ -34,6 +34,7 @@ _SHORTEST, _LONGEST = 2, 14  # content words of a query
 _BODY = 25  # words that a section must have to answer
 _PASSAGE = 30  # words of a paragraph that a sentence is taken from
 _WINDOW = 16  # words that are taken where there are no sentences
+_OF_WORDS = 2  # one of so many words of a query is withheld from its answer
 _WITHHELD = 4000  # characters of an answer from which words are withheld
 _PER_FILE = 3  # queries of a kind from one file
 _FEW, _COMMON = 5, 0.03  # files, and their share, that hold a word which tells them from others
@@ -286,8 +287,9 @@ def _of_sentences(document: Document, fences: Sequence[Span], random: Random) ->
         fit = [one for one in sentences if _stands_alone(_plain(text[one.start : one.end]))]
         if len(sentences) == 1 and text[slice(*paragraph)].islower():  # no sentences: some words
             words = [match.span() for match in _WORD.finditer(text, *paragraph)]
-            at = random.randrange(max(1, len(words) - _WINDOW))
-            fit = [Span(words[at][0], words[min(at + _WINDOW, len(words) - 1)][1])]
+            width = min(_WINDOW, len(words) // 3)
+            at = random.randrange(len(words) - width)
+            fit = [Span(words[at][0], words[at + width - 1][1])]
         if fit:
             chosen = random.choice(fit)
             plain = _plain(text[chosen.start : chosen.end])
@@ -368,7 +370,7 @@ def _target(uri: str, link: str) -> str:
 def _half(query: str, text: str, answer: Span, random: Random) -> list[Span]:
     """Where half of a query's content words, rounded up, stand in its answer, however they end."""
     words = sorted(content_words(query))
-    stems = {_stem(word) for word in random.sample(words, (len(words) + 1) // 2)}
+    stems = {_stem(word) for word in random.sample(words, -(-len(words) // _OF_WORDS))}
     end = min(answer.end, answer.start + _WITHHELD)
     return [
         Span(*match.span())

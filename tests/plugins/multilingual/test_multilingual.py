@@ -77,6 +77,9 @@ def test_vectors_are_those_of_the_package_that_carries_the_weights(model):
 
 def test_what_the_vocabulary_does_not_hold_has_no_vector(model):
     assert not model.embed_query("𓀀𓀁𓀂").any()
+    assert not model.embed_query("जेरेड एलन के पास कितने करियर सैक थे?").any()
+    assert not model.embed_query("").any()
+    assert all(model.embed_query(text).any() for text in SAME.values())
     assert model.embed_query("keys").any()
 
 
