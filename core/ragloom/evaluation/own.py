@@ -12,8 +12,9 @@ from posixpath import normpath
 
 import numpy as np
 
+from ragloom.evaluation.askable import content_words
 from ragloom.evaluation.measures import Measured
-from ragloom.evaluation.own_queries import KINDS, OwnQuery, content_words, moved, without
+from ragloom.evaluation.own_queries import KINDS, OwnQuery, moved, without
 from ragloom.retrieval.query import Query
 from ragloom.retrieval.ranking import Ranking
 from ragloom.retrieval.search import judged, result_of

@@ -23,14 +23,22 @@ from random import Random
 from typing import Literal, TypeAlias, get_args
 from urllib.parse import unquote
 
-from ragloom.snapshot.languages import STOP_WORDS
+from ragloom.evaluation.askable import (
+    POINTING,
+    WORD,
+    WORDLESS,
+    content_words,
+    end_of_sentence,
+    is_askable,
+    plain_text,
+    stands_alone,
+)
 from ragloom.text.sentences import sentence_starts
 from ragloom.types import Document, Span
 
 Kind: TypeAlias = Literal["heading", "faq", "link", "term", "docstring", "sentence"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
-_SHORTEST, _LONGEST = 2, 14  # content words of a query
 _BODY = 25  # words that a section must have to answer
 _PASSAGE = 30  # words of a paragraph that a sentence is taken from
 _WINDOW = 16  # words that are taken where there are no sentences
@@ -38,9 +46,7 @@ _OF_WORDS = 2  # one of so many words of a query is withheld from its answer
 _WITHHELD = 4000  # characters of an answer from which words are withheld
 _PER_FILE = 3  # queries of a kind from one file
 _FEW, _COMMON = 5, 0.03  # files, and their share, that hold a word which tells them from others
-_OF_SENTENCE = 5  # content words that a sentence has, or it says nothing by itself
 
-_WORD = re.compile(r"[^\W_][\w'-]*")
 _ATX = re.compile(r"^ {0,3}(#{1,6})[ \t]+(\S.*?)[ \t#]*$", re.MULTILINE)
 _FENCE = re.compile(r"^ {0,3}(```+|~~~+).*?^ {0,3}\1[`~]*[ \t]*$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"(?<!!)\[([^\[\]\n]{3,120})\]\(<?([^()\s<>]+)>?\)")
@@ -67,17 +73,6 @@ _CODE = frozenset(
     for ending in "go rs java js ts tsx jsx kt swift scala c h cc cpp hpp cs php".split()  # noqa: SIM905
 )
 _LEADERS = re.compile(r"^[\s/*!]+", re.MULTILINE)
-_MARKUP = re.compile(
-    r"`+|\*\*?|__?(?=\w)|(?<=\w)__?|<[^>\n]*>|\{[^}\n]*\}|!?\[([^\]]*)\](?:\([^)]*\))?"
-)
-_POINTING_BACK = frozenset(("this", "these", "those", "it", "them"))
-_POINTING = _POINTING_BACK.union(
-    "that its they their he she his her we you i there here such both each all some and but so or "  # noqa: SIM905
-    "also then thus hence however therefore otherwise instead if when once another other".split()
-)
-_WORDLESS = _POINTING_BACK.union(
-    ("here", "link", "page", "see", "more", "click", "read", "docs", "documentation")
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,8 +231,8 @@ def _of_headings(
     for _, title, section in headings:
         text = document.text[title.start : title.end]
         body = document.text[title.end : section.end]
-        plain = _plain(text)
-        if len(body.split()) >= _BODY and _is_askable(plain):
+        plain = plain_text(text)
+        if len(body.split()) >= _BODY and is_askable(plain):
             kind: Kind = "faq" if plain.endswith("?") else "heading"
             spans = _half(text, document.text, section, random)
             yield _query(document, kind, plain, section, title, spans)
@@ -248,25 +243,27 @@ def _of_prose(document: Document, fences: Sequence[Span], random: Random) -> Ite
     for match in _ASKED.finditer(text):
         end = text.find("\n**", match.end())
         section = Span(match.start(), end if end > 0 else min(len(text), match.end() + 1500))
-        if _is_askable(match[1]) and not _within(match.start(), fences):
+        if is_askable(match[1]) and not _within(match.start(), fences):
             spans = _half(match[1], text, section, random)
-            yield _query(document, "faq", _plain(match[1]), section, Span(*match.span(1)), spans)
+            yield _query(
+                document, "faq", plain_text(match[1]), section, Span(*match.span(1)), spans
+            )
     for match in _TERM.finditer(text):
         words = content_words(match[1])
-        first = match[2][: _end_of_sentence(match[2])]
+        first = match[2][: end_of_sentence(match[2])]
         kept = " ".join(
-            word for word in _WORD.findall(_plain(first)) if word.casefold() not in words
+            word for word in WORD.findall(plain_text(first)) if word.casefold() not in words
         )
-        points = first.casefold().split()[0] in _POINTING
-        if not points and _is_askable(kept) and not _within(match.start(), fences):
+        points = first.casefold().split()[0] in POINTING
+        if not points and is_askable(kept) and not _within(match.start(), fences):
             spans = _half(kept, text, Span(*match.span()), random)
             yield _query(document, "term", kept, Span(*match.span()), Span(*match.span(2)), spans)
     for match in _LINK.finditer(text):
         target = _target(document.uri, match[2])
-        plain = _plain(match[1])
-        if not target or not _is_askable(plain) or _within(match.start(), fences):
+        plain = plain_text(match[1])
+        if not target or not is_askable(plain) or _within(match.start(), fences):
             continue
-        if content_words(plain) - _WORDLESS:
+        if content_words(plain) - WORDLESS:
             place = Span(*match.span())
             query = _query(document, "link", plain, Span(0, 1 << 40), place, [place], target=target)
             yield query
@@ -284,15 +281,15 @@ def _of_sentences(document: Document, fences: Sequence[Span], random: Random) ->
     for paragraph in random.sample(found, min(_PER_FILE, len(found))):
         starts = [paragraph.start, *sentence_starts(text, *paragraph), paragraph.end]
         sentences = [Span(*pair) for pair in pairwise(starts)]
-        fit = [one for one in sentences if _stands_alone(_plain(text[one.start : one.end]))]
+        fit = [one for one in sentences if stands_alone(plain_text(text[one.start : one.end]))]
         if len(sentences) == 1 and text[slice(*paragraph)].islower():  # no sentences: some words
-            words = [match.span() for match in _WORD.finditer(text, *paragraph)]
+            words = [match.span() for match in WORD.finditer(text, *paragraph)]
             width = min(_WINDOW, len(words) // 3)
             at = random.randrange(len(words) - width)
             fit = [Span(words[at][0], words[at + width - 1][1])]
         if fit:
             chosen = random.choice(fit)
-            plain = _plain(text[chosen.start : chosen.end])
+            plain = plain_text(text[chosen.start : chosen.end])
             others = [
                 one
                 for one in _half(plain, text, paragraph, random)
@@ -317,9 +314,9 @@ def _of_python(document: Document) -> Iterator[OwnQuery]:
         docstring, body = ast.get_docstring(node), node.body
         if not docstring or len(body) < 2:  # noqa: PLR2004 - nothing but its docstring
             continue
-        first = _plain(docstring[: _end_of_sentence(docstring)])
+        first = plain_text(docstring[: end_of_sentence(docstring)])
         said = body[0]
-        if _is_askable(first) and said.end_lineno and node.end_lineno:
+        if is_askable(first) and said.end_lineno and node.end_lineno:
             place = Span(lines[said.lineno - 1], lines[said.end_lineno])
             if document.text[place.start : place.end].strip()[:1] in "\"'rR":
                 whole = Span(lines[node.lineno - 1], lines[node.end_lineno])
@@ -329,8 +326,8 @@ def _of_python(document: Document) -> Iterator[OwnQuery]:
 def _of_comments(document: Document) -> Iterator[OwnQuery]:
     for match in _COMMENT.finditer(document.text):
         said = " ".join(_LEADERS.sub("", match["comment"].replace("*/", "")).split())
-        first = _plain(said[: _end_of_sentence(said)])
-        if _is_askable(first):
+        first = plain_text(said[: end_of_sentence(said)])
+        if is_askable(first):
             place = Span(*match.span("comment"))
             whole = Span(match.start("code"), min(len(document.text), match.end() + 600))
             yield _query(document, "docstring", first, whole, place, [place])
@@ -374,7 +371,7 @@ def _half(query: str, text: str, answer: Span, random: Random) -> list[Span]:
     end = min(answer.end, answer.start + _WITHHELD)
     return [
         Span(*match.span())
-        for match in _WORD.finditer(text, answer.start, end)
+        for match in WORD.finditer(text, answer.start, end)
         if _stem(match[0].casefold()) in stems
     ]
 
@@ -382,48 +379,6 @@ def _half(query: str, text: str, answer: Span, random: Random) -> list[Span]:
 def _stem(word: str) -> str:
     """A word without what it ends in, roughly: its first letters."""
     return word[: max(4, len(word) - 3)]
-
-
-def _plain(text: str) -> str:
-    return " ".join(_MARKUP.sub(lambda match: match[1] or " ", text).split())
-
-
-def content_words(text: str) -> set[str]:
-    """The words of a text that are neither stop words nor numbers, without case."""
-    return {word.casefold() for word in _WORD.findall(text) if _is_content(word)}
-
-
-def _is_content(word: str) -> bool:
-    return word.casefold() not in STOP_WORDS and not word.isdigit()
-
-
-def _is_askable(text: str) -> bool:
-    letters = sum(char.isalpha() or char.isspace() for char in text)
-    words = content_words(text)
-    if not text.isascii() and len(words) < _SHORTEST:  # scripts without spaces
-        return 6 <= len(text) <= 80  # noqa: PLR2004 - characters
-    return _SHORTEST <= len(words) <= _LONGEST and letters >= 0.8 * len(text)
-
-
-def _stands_alone(sentence: str) -> bool:
-    """Whether a sentence says what it is about: it neither points back nor is short."""
-    if not sentence.isascii() and not _WORD.match(sentence):
-        return _is_askable(sentence)
-    words = sentence.casefold().split()[:2]
-    pointing = not words or words[0].strip(",") in _POINTING or words[-1] in _POINTING_BACK
-    whole = sentence[:1].isalnum() and not sentence[:1].islower()
-    return (
-        whole
-        and not pointing
-        and _is_askable(sentence)
-        and len(content_words(sentence)) >= _OF_SENTENCE
-    )
-
-
-def _end_of_sentence(text: str) -> int:
-    starts = sentence_starts(text)
-    ends = [*starts[:1], *(at for at in (text.find("\n\n"),) if at > 0)]
-    return min(ends, default=len(text))
 
 
 def _within(at: int, spans: Sequence[Span]) -> bool:

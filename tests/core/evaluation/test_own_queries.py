@@ -7,8 +7,9 @@ from itertools import pairwise
 import pytest
 
 from ragloom import Document
+from ragloom.evaluation.askable import content_words
 from ragloom.evaluation.own import copied_uri, write_copy
-from ragloom.evaluation.own_queries import content_words, moved, own_queries, without
+from ragloom.evaluation.own_queries import moved, own_queries, without
 from ragloom.types import Span
 
 BODY = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 HINT = "take another model"
-GERMAN = "Die Schlüssel werden jede Woche getauscht, weil sie sonst ablaufen und niemand es merkt."
+GERMAN = "Die Schlüssel werden jede Woche getauscht, da sonst keiner merkt, wann er alle zu erneuern hat."
 ENGLISH = "The keys are rotated every week, as they expire otherwise and nobody would notice it."
 
 
