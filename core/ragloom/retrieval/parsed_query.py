@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ragloom.protocols import Embedder
+from ragloom.retrieval.agent_nouns import by_agent_noun
 from ragloom.retrieval.rewriting import queries
 from ragloom.retrieval.spelling import corrected
 from ragloom.snapshot import Snapshot
@@ -95,7 +96,9 @@ def parse(
             replace(word, weights=tuple((term, CORRECTED_WEIGHT * at) for term, at in word.weights))
             if word.text in found
             else word
-            for word in snapshot.lexical.query_words(spelt)
+            for word in (
+                by_agent_noun(word, snapshot) for word in snapshot.lexical.query_words(spelt)
+            )
         ]
         content = [word for word in words if not word.stop] or words
         terms = weighted_terms(words)

@@ -36,7 +36,7 @@ def build(text, max_tokens, headings=("Steps",), **given):
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
 def test_reported_cases(case, tmp_path, monkeypatch):
-    pytest.importorskip("markdown_it")
+    pytest.importorskip("pyromark")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.md").write_text(case["text"], encoding="utf-8")
     arguments = ["context", case["query"], "--max-tokens", str(case["max_tokens"]), "--json"]

@@ -14,7 +14,7 @@ from ragloom.indexing import runners
 from ragloom.plugin.local_runner import LocalRunner
 
 pytest.importorskip("onnxruntime")
-pytest.importorskip("markdown_it")
+pytest.importorskip("pyromark")
 
 
 class Elsewhere(LocalRunner):

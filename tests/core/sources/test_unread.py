@@ -10,7 +10,7 @@ from ragloom.cli import cli
 from ragloom.reports import UnreadEnding
 from ragloom.sources.unread import UnreadFiles, named, nothing_indexed
 
-pytest.importorskip("markdown_it", reason="the chunker of the settings' defaults")
+pytest.importorskip("pyromark", reason="the chunker of the settings' defaults")
 
 CASES = [
     json.loads(line)
@@ -33,7 +33,7 @@ def run(tmp_path, monkeypatch):
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
 def test_reported_endings_are_read(case, run, tmp_path):
     (tmp_path / case["path"]).write_text(case["text"], encoding="utf-8")
-    found = json.loads(run("search", case["query"], "--min-relevance", "0", "--json").stdout)
+    found = json.loads(run("search", case["query"], "--json").stdout)
     assert [case["path"]] == [hit["path"] for hit in found["hits"]]
 
 

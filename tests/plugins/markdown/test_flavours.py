@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("markdown_it")
+pytest.importorskip("pyromark")
 
 from ragloom import Document, Source
 from ragloom.testing.fakes import RegexCounter

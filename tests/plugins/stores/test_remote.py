@@ -18,7 +18,7 @@ from ragloom.config import Component, Settings, SpaceSettings
 from ragloom.testing.fakes import hashing_provider
 
 pytest.importorskip("pymilvus", reason="pymilvus is not installed")
-pytest.importorskip("markdown_it", reason="the example docs are Markdown")
+pytest.importorskip("pyromark", reason="the example docs are Markdown")
 
 pytestmark = pytest.mark.server
 
