@@ -94,7 +94,7 @@ def test_in_a_pipe_lines_are_plain(indexed):
 
 def test_on_a_terminal_words_are_marked_and_lines_numbered(indexed):
     shown = on_terminal("search", "How do I log errors?", "docs", cwd=indexed)
-    plain = re.sub("\x1b\\[[0-9;]*m", "", shown)
+    plain = re.sub("\x1b\\[[0-9;]*m|\x1b\\]8;[^\x1b]*\x1b\\\\", "", shown)  # colours and links
     assert re.search(rf"^[01]\.\d\d  {ANSWER}:\d+-\d+$", plain, re.MULTILINE)
     assert "\n      Logging > Best Practices\n" in plain
     assert re.search("\x1b\\[31m(\x1b\\[1m)?[Ll]ogg(ing|ed)\x1b\\[0m", shown)
