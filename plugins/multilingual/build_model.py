@@ -85,7 +85,7 @@ def tokenizer_json(model: bytes) -> bytes:
 
 def layers(published: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """The layers, with the three projections of the embedding as one."""
-    found = {
+    found: dict[str, np.ndarray] = {
         "scale": published["scale"],
         "low": published["lo"],
         "project": np.concatenate([published[f"proj{n}"] for n in ORDERS], axis=1),
@@ -96,7 +96,7 @@ def layers(published: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         "shift": published["ln_b"],
         "out": published["cnn_W"],
         "out_bias": published["cnn_b"],
-        "epsilon": np.float32(published["eps"]),
+        "epsilon": np.asarray(published["eps"], np.float32),
         **{name: published[name] for name in ("d0", "d1", "d2", "d3", "p1", "p3")},
     }
     for n in ORDERS:
@@ -145,7 +145,7 @@ def build(published: Path | None = None, out: Path = TARGET) -> None:
         table[part::CHUNKS] = given[f"q{part + 1}"]
     out.mkdir(parents=True, exist_ok=True)
     np.save(out / "table.npy", table)
-    np.savez(out / "layers.npz", **layers(given))
+    np.savez(out / "layers.npz", allow_pickle=False, **layers(given))
     (out / "tokenizer.json").write_bytes(tokenizer_json((published / "sp.model").read_bytes()))
     hashes = {name: _sha256(out / name) for name in ("table.npy", "layers.npz", "tokenizer.json")}
     description.write_text(json.dumps({"sha256": hashes}, indent=2) + "\n", "utf-8")

@@ -8,7 +8,7 @@ from pathlib import Path
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
-class ModelHook(BuildHookInterface):
+class ModelHook(BuildHookInterface):  # type: ignore[type-arg]  # generic for type checkers only
     """Runs ``build_model.py`` where the model is not there yet."""
 
     def initialize(self, version: str, build_data: dict[str, object]) -> None:  # noqa: ARG002
