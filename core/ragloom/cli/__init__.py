@@ -64,7 +64,7 @@ COMMANDS = {
     "explain": "Explain why a passage is found or not.",
     "verify": "Compare every chunk with its file.",
     "chunks": "Show a file's chunks.",
-    "eval": "Evaluate retrieval on a judged collection or on your own documents.",
+    "eval": "Evaluate retrieval on judged or on your own queries.",
     "tune": "Propose settings by what your own documents say.",
     "calibrate": "Calibrate relevance on your documents.",
     "trust": "Trust what a project's settings ask for.",

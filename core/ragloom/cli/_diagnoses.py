@@ -234,7 +234,7 @@ def _model(space: Space) -> tuple[State, str, str]:
     embedder.embed_query("one text")
     taken = 1000 * (time.perf_counter() - started)
     name = space.settings.embedder.name
-    reads = f"{embedder.dimension} dimensions, {embedder.max_tokens} tokens"
+    reads = f"{embedder.dimension} dimensions, {counted(embedder.max_tokens, 'token')}"
     said = f"{name}, {reads}, {taken:.0f} ms a query"
     if embedder.calibration is None and space.calibration() is None:
         return "warning", f"{said}; no calibration", f"ragloom calibrate --space {space.name}"

@@ -8,6 +8,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from ragloom.cli._session import on_one_line, printable
+from ragloom.config.spelling import counted
 from ragloom.context.query_words import QueryWords
 from ragloom.release import __version__
 from ragloom.retrieval.nothing import below
@@ -31,7 +32,7 @@ def explain_page(told: Explanation, space: Space, expect: str | None = None) -> 
         f"<title>{_text(told.query)}: explained by ragloom</title>",
         f"<style>{style}</style></head><body><main>",
         f"<h1>{_text(told.query)}</h1>",
-        f"<p>space {_text(space.name)}, {len(space.snapshot()):,} chunks</p>",
+        f"<p>space {_text(space.name)}, {counted(len(space.snapshot()), 'chunk')}</p>",
         f"<p>{told.candidates:,} candidates</p>",
         f"<p>minimum relevance {told.min_relevance:g}; words: {_text(', '.join(told.words)) or 'none'}</p>",
         f"<p>relevance: {_text(told.calibration)}; ragloom {_text(__version__)}</p>",

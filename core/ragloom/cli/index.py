@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
+import os
+
 import click
 
 from ragloom.cli import Command, Session, json_option
 from ragloom.cli._edge import FAILED, OK
 from ragloom.cli._options import Spaces, space_options
+
+_ADDRESS = "RAGLOOM_RUNNER_ADDRESS"
+
+
+def _to_settings(context: click.Context, _: click.Parameter, address: str | None) -> str | None:
+    """Let an address count as the setting of its environment variable, for this command."""
+    if address is None:
+        return None
+    before = os.environ.get(_ADDRESS)
+    os.environ[_ADDRESS] = address
+    context.call_on_close(
+        lambda: (
+            os.environ.pop(_ADDRESS, None)
+            if before is None
+            else os.environ.update({_ADDRESS: before})
+        )
+    )
 
 
 @click.command(
@@ -19,10 +38,16 @@ Examples:
   ragloom index docs/logging.md     this file, in the index that holds it
   ragloom index docs/ --space kb    the same under a name of its own
   ragloom index --full --json       read every file again; a report for programs
-  ragloom index --runner ray        on the workers of a Ray cluster
+  ragloom index --runner ray        on the workers of a Ray cluster, here or at --address
   ragloom index --shard 2/4         the second of four shares; see 'ragloom commit'""",
 )
 @space_options("store", "embedder", "chunker", "runner", paths=True)
+@click.option(
+    "--address",
+    metavar="ADDRESS",
+    callback=_to_settings,
+    help="Where the cluster of --runner answers; by default 'runner.address' in the settings.",
+)
 @click.option("--full", is_flag=True, help="Load and split every file, changed or not.")
 @click.option(
     "--shard",
@@ -36,6 +61,7 @@ def command(
     session: Session,
     *,
     spaces: Spaces,
+    address: str | None,
     full: bool,
     shard: str | None,
     strict: bool,
@@ -52,11 +78,14 @@ def command(
     index of 'ragloom status'; without one, the whole workspace.
     """
     from ragloom.cli._refresh import refresh, show_report
+    from ragloom.plugin.local_runner import LOCAL
 
     if full and shard:
         raise click.UsageError("--full and --shard do not go together")
     code = OK
     for space in spaces():
+        if address and space.settings.runner.name == LOCAL:
+            raise click.UsageError("--address needs a cluster's --runner, such as 'ray'")
         with space:
             report = refresh(session, space, full=full, shard=shard)
         show_report(session, report, as_json=as_json)

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from ragloom_markdown.blocks import Parsed
+if TYPE_CHECKING:
+    from ragloom_markdown.blocks import Parsed
 
 _TITLES = (
     (re.compile(r"\s*\{(?:[#.:/=%\-][^{}]*|[\w-]+=[^{}]*)\}\s*\Z"), ""),  # attributes

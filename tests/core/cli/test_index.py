@@ -1,4 +1,5 @@
 import json
+import os
 
 import pytest
 
@@ -102,3 +103,11 @@ def test_a_workspace_that_cannot_be_written_is_one_line(run, workspace):
     assert (1, "") == (result.exit_code, result.stdout)
     assert result.stderr.startswith("error: ")
     assert 1 == result.stderr.count("\n")
+
+
+def test_an_address_needs_a_runner_that_has_one(cli, monkeypatch):
+    monkeypatch.setenv("RAGLOOM_RUNNER_ADDRESS", "elsewhere")
+    result = cli("index", "--address", "auto")
+    assert 2 == result.exit_code
+    assert "--address needs a cluster's --runner" in result.stderr
+    assert "elsewhere" == os.environ["RAGLOOM_RUNNER_ADDRESS"]
