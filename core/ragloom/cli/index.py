@@ -19,13 +19,14 @@ def _to_settings(context: click.Context, _: click.Parameter, address: str | None
         return None
     before = os.environ.get(_ADDRESS)
     os.environ[_ADDRESS] = address
-    context.call_on_close(
-        lambda: (
-            os.environ.pop(_ADDRESS, None)
-            if before is None
-            else os.environ.update({_ADDRESS: before})
-        )
-    )
+
+    def restore() -> None:
+        os.environ.pop(_ADDRESS)
+        if before is not None:
+            os.environ[_ADDRESS] = before
+
+    context.call_on_close(restore)
+    return address
 
 
 @click.command(
