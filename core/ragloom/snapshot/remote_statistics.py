@@ -70,7 +70,7 @@ class ShardStatistics:
     def __init__(self, store: RemoteStore, space: str, directory: Path) -> None:
         self.store = store
         self.space = space
-        self.directory = directory / "remote"
+        self.directory: Path = directory / "remote"
         self._said: Mapping[str, str] = {}
         self._shards: dict[str, _Shard] = {}
         self._read_at = -_FRESH

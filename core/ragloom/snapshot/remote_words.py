@@ -48,9 +48,9 @@ class Document:
             path[0],
             [term for _, others in (*body, heading, path) for term in others],
         )
-        self.counts = [Counter(one) for one in terms]
-        self.lengths = [
-            _NORMS[np.searchsorted(_NORMS, len(one), side="right") - 1] for one in terms
+        self.counts: list[Counter[str]] = [Counter(one) for one in terms]
+        self.lengths: list[int] = [
+            int(_NORMS[np.searchsorted(_NORMS, len(one), side="right") - 1]) for one in terms
         ]
 
     @property
