@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,7 @@ class PgvectorStore:
         address = re.sub(r":[^:@/]*@", "@", self._options.url)  # no password in a fingerprint
         self.fingerprint = f"pgvector:{address}:{self._options.schema}:{self._options.table}"
         self._connection: psycopg.Connection[Any] | None = None
-        self._table = sql.Identifier("")
+        self._table = self._records = sql.Identifier("")
         self._dimension = 0
 
     def open(self, *, space: str, dimension: int, directory: Path) -> None:  # noqa: ARG002
@@ -42,7 +42,10 @@ class PgvectorStore:
         self._dimension = dimension
         name = _table_name(self._options.table, space)
         schema = self._options.schema
-        self._table = sql.Identifier(*((schema, name) if schema else (name,)))
+        self._table, self._records = (
+            sql.Identifier(*((schema, one) if schema else (one,)))
+            for one in (name, f"{name}_records")
+        )
         with self._reporting():
             self._connection = psycopg.connect(
                 self._options.url, connect_timeout=self._options.timeout
@@ -129,9 +132,26 @@ class PgvectorStore:
                     break
         return found
 
+    def put_records(self, records: Mapping[str, str]) -> None:
+        """Keep texts beside the chunks in one transaction; an empty one removes it."""
+        kept = [(name, text.encode()) for name, text in records.items() if text]
+        remove = sql.SQL("DELETE FROM {} WHERE name = ANY(%s)").format(self._records)
+        insert = sql.SQL("INSERT INTO {} (name, value) VALUES (%s, %s)").format(self._records)
+        connection = self._opened
+        with self._reporting(), connection.transaction(), connection.cursor() as cursor:
+            cursor.execute(remove, [list(records)])
+            cursor.executemany(insert, kept)
+
+    def get_records(self, names: Sequence[str]) -> Mapping[str, str]:
+        """Those of the records that are there."""
+        query = "SELECT name, value FROM {} WHERE name = ANY(%s)"
+        rows = self._fetch(query, [list(names)], self._records)
+        return {name: bytes(value).decode() for name, value in rows}
+
     def drop(self) -> None:
-        """Remove this space's chunks."""
+        """Remove this space's chunks and records."""
         self._execute("DELETE FROM {}")
+        self._execute("DELETE FROM {}", table=self._records)
 
     def _claim(self, space: str) -> None:
         """Create the table; rebuild it where it is empty and of another dimension."""
@@ -157,16 +177,24 @@ class PgvectorStore:
             f'CREATE TABLE IF NOT EXISTS {{}} (id text COLLATE "C" PRIMARY KEY, '
             f"record bytea NOT NULL, embedding vector({int(self._dimension)}) NOT NULL)"
         )
+        self._execute(
+            "CREATE TABLE IF NOT EXISTS {} (name text PRIMARY KEY, value bytea NOT NULL)",
+            table=self._records,
+        )
 
-    def _execute(self, query: str, values: Sequence[object] = ()) -> None:
+    def _execute(
+        self, query: str, values: Sequence[object] = (), table: sql.Identifier | None = None
+    ) -> None:
         connection = self._opened
-        composed = sql.SQL(query).format(self._table)  # type: ignore[arg-type]
+        composed = sql.SQL(query).format(table or self._table)  # type: ignore[arg-type]
         with self._reporting(), connection.transaction():
             connection.execute(composed, values or None)
 
-    def _fetch(self, query: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+    def _fetch(
+        self, query: str, values: Sequence[object] = (), table: sql.Identifier | None = None
+    ) -> list[tuple[Any, ...]]:
         connection = self._opened
-        composed = sql.SQL(query).format(self._table)  # type: ignore[arg-type]
+        composed = sql.SQL(query).format(table or self._table)  # type: ignore[arg-type]
         with self._reporting(), connection.transaction():
             return list(connection.execute(composed, values or None).fetchall())
 

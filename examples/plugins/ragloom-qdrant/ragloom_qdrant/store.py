@@ -12,7 +12,7 @@ import json
 import os
 import re
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -208,6 +208,46 @@ class QdrantServerStore(QdrantStore):
                 return found[:limit]
             wanted *= 4
         return []
+
+    def put_records(self, records: Mapping[str, str]) -> None:
+        """Keep texts beside the chunks, in a collection of their own; an empty one removes it."""
+        client = self._opened
+        kept = [
+            models.PointStruct(id=_point(name), vector=[1.0], payload={"name": name, "text": text})
+            for name, text in records.items()
+            if text
+        ]
+        gone: list[Any] = [_point(name) for name, text in records.items() if not text]
+        with self._reporting():
+            if not client.collection_exists(self._records):
+                client.create_collection(
+                    self._records,
+                    vectors_config=models.VectorParams(size=1, distance=models.Distance.DOT),
+                )
+            for point in kept:  # each may be as large as a request may be
+                client.upsert(self._records, [point], wait=True)
+            if gone:
+                client.delete(self._records, models.PointIdsList(points=gone), wait=True)
+
+    def get_records(self, names: Sequence[str]) -> Mapping[str, str]:
+        """Those of the records that are there."""
+        client = self._opened
+        with self._reporting():
+            if not client.collection_exists(self._records):
+                return {}
+            found = client.retrieve(self._records, [_point(name) for name in names])
+        held = [one.payload or {} for one in found]
+        return {str(one["name"]): str(one["text"]) for one in held}
+
+    def drop(self) -> None:
+        """Remove this space's chunks and records."""
+        super().drop()
+        with self._reporting():
+            self._opened.delete_collection(self._records)
+
+    @property
+    def _records(self) -> str:
+        return f"{self._collection}-records"
 
 
 def _point(name: str) -> str:
