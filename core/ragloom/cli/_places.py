@@ -13,7 +13,7 @@ import click
 
 __all__ = ["clipped", "editor_command", "end_of", "hyperlink", "place_url", "wrapped"]
 
-_WORD = re.compile(r"\s*\S+")
+_WORD = re.compile(r"(?<!\s)\s*+\S++")
 
 _AT_LINE = {
     **dict.fromkeys(("code", "codium", "vscodium", "cursor", "windsurf"), ("-g", "{file}:{line}")),

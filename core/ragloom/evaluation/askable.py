@@ -12,7 +12,7 @@ _OF_SENTENCE = 5  # content words that a sentence has, or it says nothing by its
 
 WORD = re.compile(r"[^\W_][\w'-]*")
 _MARKUP = re.compile(
-    r"`+|\*\*?|__?(?=\w)|(?<=\w)__?|<[^>\n]*>|\{[^}\n]*\}|!?\[([^\]]*)\](?:\([^)]*\))?"
+    r"`+|\*\*?|__?(?=\w)|(?<=\w)__?|<[^<>\n]*>|\{[^{}\n]*\}|!?\[([^\[\]]*)\](?:\([^()]*\))?"
 )
 _POINTING_BACK = frozenset(("this", "these", "those", "it", "them"))
 POINTING = _POINTING_BACK.union(

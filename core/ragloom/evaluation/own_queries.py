@@ -48,7 +48,7 @@ _PER_FILE = 3  # queries of a kind from one file
 _FEW, _COMMON = 5, 0.03  # files, and their share, that hold a word which tells them from others
 
 _ATX = re.compile(r"^ {0,3}(#{1,6})[ \t]+(\S.*?)[ \t#]*$", re.MULTILINE)
-_FENCE = re.compile(r"^ {0,3}(```+|~~~+).*?^ {0,3}\1[`~]*[ \t]*$", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(r"^ {0,3}(`{3,}+|~{3,}+).*?^ {0,3}\1[`~]*+[ \t]*+$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"(?<!!)\[([^\[\]\n]{3,120})\]\(<?([^()\s<>]+)>?\)")
 _ASKED = re.compile(r"^(?:[-*] )?\*\*([^*\n]{8,150}\?)\*\*[ \t]*$", re.MULTILINE)
 _TERM = re.compile(

@@ -32,7 +32,7 @@ _KINDS: Final = {
 }
 """Block by the name of its event; the names of what stands within a line are others."""
 _CONTAINERS = frozenset({"list", "item", "quote"})
-_OPENING = re.compile(r"[ \t]*+#{1,6}+(?:[ \t]++|\Z)")
+_OPENING = re.compile(r"\A[ \t]*+#{1,6}+(?:[ \t]++|\Z)")
 _CLOSING = re.compile(r"(?:\A|(?<![ \t])[ \t]++)#++[ \t]*+\Z")
 
 

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from ragloom_markdown.blocks import Parsed
 
 _TITLES = (
-    (re.compile(r"\s*\{(?:[#.:/=%\-][^{}]*|[\w-]+=[^{}]*)\}\s*\Z"), ""),  # attributes
+    (re.compile(r"(?<!\s)\s*+\{(?:[#.:/=%\-][^{}]*+|[\w-]++=[^{}]*+)\}\s*+\Z"), ""),  # attributes
     (re.compile(r"\{[\w:+-]+\}(`+)(.+?)\1"), r"\2"),  # MyST: roles
-    (re.compile(r"\s+\^[\w-]+\Z"), ""),  # Obsidian: block ids
+    (re.compile(r"(?<!\s)\s++\^[\w-]++\Z"), ""),  # Obsidian: block ids
     (re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]+)\]\]"), r"\1"),  # Obsidian: wikilinks, embeds
     (re.compile(r"\[([^\[\]]+)\]\{[^{}]*\}"), r"\1"),  # Pandoc: spans
     (re.compile(r"`\{[.#][^{}]*\}"), "`"),  # and code with attributes

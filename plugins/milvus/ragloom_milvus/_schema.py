@@ -32,7 +32,7 @@ RECORDS: Final = "_records"
 SPARSE: Final = "sparse"
 SHARD_BYTES: Final = 128
 
-_VERSION: Final = re.compile(r"v?([0-9]+)\.([0-9]+)")
+_VERSION: Final = re.compile(r"(?<![0-9])v?([0-9]++)\.([0-9]++)")
 _FIRST_WITH_BM25: Final = 2, 5
 
 

@@ -31,8 +31,8 @@ _CONDITION = re.compile(r"(?:ifdef|ifndef|ifeval|endif)::\S*\[.*\]")
 _DISCRETE = re.compile(r"\[(?:discrete|float)\b.*\]")
 _DEEPEST = 20  # blocks inside of each other that are followed
 _MARKUP = (
-    (re.compile(r"\[\[[^\]]*\]\]"), ""),
-    (re.compile(r"<<[^,>]+,\s*([^>]+)>>"), r"\1"),
+    (re.compile(r"\[\[[^\[\]]*\]\]"), ""),
+    (re.compile(r"<<[^<,>]+,\s*([^<>]+)>>"), r"\1"),
     (re.compile(r"(?:link|xref|mailto):[^\s\[]*\[([^\]]*)\]"), r"\1"),
     (re.compile(r"(?:https?|ftp)://[^\s\[]+\[([^\]]+)\]"), r"\1"),
     (re.compile(r"(?<!\w)([`*_+#])\1?(?=\S)(.+?)(?<=\S)\1?\1(?!\w)"), r"\2"),

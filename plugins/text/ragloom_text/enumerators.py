@@ -6,7 +6,7 @@ import re
 
 _SIGN = "(?P<sign>[0-9]+|[a-z]|[A-Z]|[ivxlcdm]+|[IVXLCDM]+|#)"
 _ENUMERATORS = tuple(
-    re.compile(rf"(?P<open>{before}){_SIGN}(?P<close>{after})(?: +|$)")
+    re.compile(rf"(?P<open>{before})(?<![0-9]){_SIGN}(?P<close>{after})(?: +|$)")
     for before, after in ((r"\(", r"\)"), ("", r"\)"), ("", r"\."))
 )
 _ROMAN = re.compile(

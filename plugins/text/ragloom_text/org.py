@@ -14,12 +14,12 @@ _HEADLINE = re.compile(r"(\*+)[ \t]+(\S.*)")
 _TODO = re.compile(r"(?i)#\+(?:SEQ_|TYP_)?TODO:[ \t]*(.*)")
 _KEYWORD = re.compile(r"(?i)#\+(TITLE|SUBTITLE|AUTHOR|DATE|DESCRIPTION|LANGUAGE):[ \t]*(\S.*)")
 _TAGS_KEYWORD = re.compile(r"(?i)#\+(FILETAGS|KEYWORDS|CATEGORY):[ \t]*(\S.*)")
-_TAGS = re.compile(r"[ \t]+:(?:[\w@#%]+:)+\Z")
+_TAGS = re.compile(r"(?<![ \t])[ \t]++:(?:[\w@#%]++:)++\Z")
 _PRIORITY = re.compile(r"\A\[#[A-Za-z0-9]\d?\][ \t]*")
 _NAME = re.compile(r"([^\s(|]+)(?:\([^)]*\))?")
 _MARKUP = (
-    (re.compile(r"\[\[[^\]]+\]\[([^\]]+)\]\]"), r"\1"),
-    (re.compile(r"\[\[([^\]]+)\]\]"), r"\1"),
+    (re.compile(r"\[\[[^\[\]]+\]\[([^\[\]]+)\]\]"), r"\1"),
+    (re.compile(r"\[\[([^\[\]]+)\]\]"), r"\1"),
     (re.compile(r"(?<!\w)([*/_=~+])(?=\S)(.+?)(?<=\S)\1(?!\w)"), r"\2"),
 )
 

@@ -31,12 +31,12 @@ _ONE_LINE = re.compile(
 _DOCTEST = re.compile(r">>>(?: |$)")
 _GRID = re.compile(r"\+-[-+]+-\+")
 _SIMPLE_TABLE = re.compile(r"=+(?: +=+)+")
-_SIMPLE_BORDER = re.compile(r"=+[ =]*")
+_SIMPLE_BORDER = re.compile(r"=[ =]*+")
 _LITERAL = re.compile(r"(?<!\\)(?:\\\\)*::$")
 
 _MARKUP = (
     (re.compile(r"``(.+?)``"), r"\1"),
-    (re.compile(r":[\w:+.-]+:`~?([^`]+)`"), r"`\1`"),
+    (re.compile(r"(?<![\w:+.-]):[\w:+.-]++(?<=:)`~?([^`]+)`"), r"`\1`"),
     (re.compile(r"`([^`<]*[^`<\s])\s*<[^`>]+>`(?:__?)?"), r"\1"),
     (re.compile(r"`([^`]+)`(?:__?|:[\w:+.-]+:)?"), r"\1"),
     (re.compile(r"(?<!\w)(\*\*?)(?=\S)(.+?)(?<=\S)\1(?!\w)"), r"\2"),
