@@ -208,6 +208,13 @@ _COMPONENTS = {
 }
 
 
+def space_option(said: str) -> Callable[[F], F]:
+    """``--space NAME``, whose help is ``said``; the command gets ``space_name``."""
+    return click.option(
+        "-s", "--space", "space_name", metavar="NAME", shell_complete=complete_spaces, help=said
+    )
+
+
 def space_options(*components: str, paths: bool = False) -> Callable[[F], F]:
     """``--space NAME``, an option for each kind of component and, if wanted, PATHs.
 
@@ -234,14 +241,7 @@ def space_options(*components: str, paths: bool = False) -> Callable[[F], F]:
 
         options = [
             component_options(*components),
-            click.option(
-                "-s",
-                "--space",
-                "space_name",
-                metavar="NAME",
-                shell_complete=complete_spaces,
-                help="The space to use: its name in the settings or in 'ragloom status'.",
-            ),
+            space_option("The space to use: its name in the settings or in 'ragloom status'."),
         ]
         if paths:
             options.append(

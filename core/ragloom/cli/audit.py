@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ragloom.cli import Command, Session, json_option, print_json, print_table
-from ragloom.cli._options import complete_spaces
+from ragloom.cli._options import space_option
 
 if TYPE_CHECKING:
     from ragloom.types import Json
@@ -35,14 +35,7 @@ Examples:
     show_default=True,
     help="Maximum number of entries, the latest; 0 for all.",
 )
-@click.option(
-    "-s",
-    "--space",
-    "space_name",
-    metavar="NAME",
-    shell_complete=complete_spaces,
-    help="Only entries of this space.",
-)
+@space_option("Only entries of this space.")
 @click.option(
     "--operation",
     "operations",

@@ -8,7 +8,7 @@ import click
 
 from ragloom.cli import Command, Session, json_option, on_one_line, print_json, print_table
 from ragloom.cli._edge import FAILED, OK
-from ragloom.cli._options import complete_spaces
+from ragloom.cli._options import space_option
 from ragloom.cli._session import is_terminal
 
 if TYPE_CHECKING:
@@ -26,14 +26,7 @@ Examples:
   ragloom doctor --space docs
   ragloom doctor --json | jq '.[] | select(.state != "ok")'""",
 )
-@click.option(
-    "-s",
-    "--space",
-    "space_name",
-    metavar="NAME",
-    shell_complete=complete_spaces,
-    help="Only this space.",
-)
+@space_option("Only this space.")
 @json_option
 @click.pass_obj
 def command(session: Session, *, space_name: str | None, as_json: bool) -> int:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import os
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,23 +11,8 @@ from ragloom.cli import Command, Session, json_option
 from ragloom.cli._edge import FAILED, OK
 from ragloom.cli._options import Spaces, space_options
 
-_ADDRESS = "RAGLOOM_RUNNER_ADDRESS"
-
-
-def _to_settings(context: click.Context, _: click.Parameter, address: str | None) -> str | None:
-    """Let an address count as the setting of its environment variable, for this command."""
-    if address is None:
-        return None
-    before = os.environ.get(_ADDRESS)
-    os.environ[_ADDRESS] = address
-
-    def restore() -> None:
-        os.environ.pop(_ADDRESS)
-        if before is not None:
-            os.environ[_ADDRESS] = before
-
-    context.call_on_close(restore)
-    return address
+if TYPE_CHECKING:
+    from ragloom.space import Space
 
 
 @click.command(
@@ -46,7 +32,6 @@ Examples:
 @click.option(
     "--address",
     metavar="ADDRESS",
-    callback=_to_settings,
     help="Where the cluster of --runner answers; by default 'runner.address' in the settings.",
 )
 @click.option("--full", is_flag=True, help="Load and split every file, changed or not.")
@@ -79,14 +64,11 @@ def command(
     index of 'ragloom status'; without one, the whole workspace.
     """
     from ragloom.cli._refresh import refresh, show_report
-    from ragloom.plugin.local_runner import LOCAL
 
     if full and shard:
         raise click.UsageError("--full and --shard do not go together")
     code = OK
-    for space in spaces():
-        if address and space.settings.runner.name == LOCAL:
-            raise click.UsageError("--address needs a cluster's --runner, such as 'ray'")
+    for space in [_at(one, address) if address else one for one in spaces()]:
         with space:
             report = refresh(session, space, full=full, shard=shard)
         show_report(session, report, as_json=as_json)
@@ -94,3 +76,14 @@ def command(
         if report.failed and (strict or not indexed):
             code = FAILED
     return code
+
+
+def _at(space: Space, address: str) -> Space:
+    """``space`` with the address of the cluster that indexes it."""
+    from ragloom.plugin.local_runner import LOCAL
+
+    runner = space.settings.runner
+    if runner.name == LOCAL:
+        raise click.UsageError("--address needs a cluster's --runner, such as 'ray'")
+    runner = runner.with_option("address", address, "--address")
+    return space.with_settings(replace(space.settings, runner=runner))

@@ -10,7 +10,7 @@ import click
 
 from ragloom.cli import Command, Session, json_option, print_json, print_table
 from ragloom.cli._edge import FAILED, OK
-from ragloom.cli._options import complete_spaces
+from ragloom.cli._options import space_option
 
 if TYPE_CHECKING:
     from ragloom.status import SpaceStatus
@@ -25,14 +25,7 @@ Examples:
   ragloom status
   ragloom status --space docs --json | jq '.[0].changed'""",
 )
-@click.option(
-    "-s",
-    "--space",
-    "space_name",
-    metavar="NAME",
-    shell_complete=complete_spaces,
-    help="Only this space.",
-)
+@space_option("Only this space.")
 @json_option
 @click.pass_obj
 def command(session: Session, *, space_name: str | None, as_json: bool) -> int:

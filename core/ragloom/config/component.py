@@ -48,6 +48,11 @@ class Component:
         places = {option: self.places[option] for option in options if option in self.places}
         return Component(name=name, options=options, places={**places, "": place})
 
+    def with_option(self, option: str, value: Json, place: str) -> Component:
+        """The same component with an option, which ``place`` sets."""
+        options, places = {**self.options, option: value}, {**self.places, option: place}
+        return Component(name=self.name, options=options, places=places)
+
 
 @contextmanager
 def located(places: Mapping[str, str]) -> Iterator[None]:

@@ -12,16 +12,16 @@ from typing import Final
 from ragloom.snapshot import Snapshot
 from ragloom.snapshot.words import QueryWord
 
-WEIGHT: Final = 0.7
-"""Of a word that is found by another one, as of a corrected one."""
-
 _AGENTS: Final = ("ers", "ors", "er", "or")
 _VERBS: Final = ("ing", "es", "ed", "s", "")
 _SHORTEST: Final = 3  # letters that are the same
 
 
-def by_agent_noun(word: QueryWord, snapshot: Snapshot) -> QueryWord:
-    """``word``; found by its agent noun, or by its verb, where no document holds the word itself."""
+def by_agent_noun(word: QueryWord, snapshot: Snapshot, weight: float) -> QueryWord:
+    """``word``; found by its agent noun, or by its verb, where no document holds the word itself.
+
+    The terms of the other word count ``weight`` times as much.
+    """
     if (
         word.stop
         or not word.text.isascii()
@@ -32,7 +32,7 @@ def by_agent_noun(word: QueryWord, snapshot: Snapshot) -> QueryWord:
     for other in dict.fromkeys(_others(word.text)):
         (found,) = snapshot.lexical.query_words(other)
         if snapshot.lexical.frequency(found):
-            weights = tuple((term, WEIGHT * weight) for term, weight in found.weights)
+            weights = tuple((term, weight * at) for term, at in found.weights)
             return replace(word, forms=found.forms, weights=weights)
     return word
 

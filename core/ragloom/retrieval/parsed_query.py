@@ -16,7 +16,7 @@ from ragloom.snapshot.languages import ENGLISH, query_language
 from ragloom.snapshot.words import QueryWord, weighted_terms
 
 CORRECTED_WEIGHT = 0.7
-"""Of a corrected word beside one that is found as it is typed."""
+"""Of a word that is corrected, or found by its agent noun, beside one that is found as it is typed."""
 
 _TYPED = re.compile(r"[\w.#+-]++")
 _IDENTIFIER = re.compile(r"\w[\d_./#+-]|[\d_.#-]\w|[a-z][A-Z]")
@@ -97,7 +97,8 @@ def parse(
             if word.text in found
             else word
             for word in (
-                by_agent_noun(word, snapshot) for word in snapshot.lexical.query_words(spelt)
+                by_agent_noun(word, snapshot, CORRECTED_WEIGHT)
+                for word in snapshot.lexical.query_words(spelt)
             )
         ]
         content = [word for word in words if not word.stop] or words

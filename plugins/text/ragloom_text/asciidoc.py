@@ -9,7 +9,7 @@ from itertools import takewhile
 
 from ragloom import Document, Section, Source, Span
 from ragloom.text import read_document
-from ragloom_text.lines import Line, lines_of
+from ragloom_text.lines import Line, lines_of, without_markup
 
 # https://docs.asciidoctor.org/asciidoc/latest/sections/titles-and-levels/
 _TITLE = re.compile(r"(={1,6}|#{1,6})[ \t]+(\S.*?)(?:[ \t]+\1)?")
@@ -161,6 +161,4 @@ class _Scanner:
 
 def plain_title(title: str) -> str:
     """A title without its inline markup, on one line."""
-    for pattern, plain in _MARKUP:
-        title = pattern.sub(plain, title)
-    return " ".join(title.split())
+    return without_markup(title, _MARKUP)

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from ragloom import Document, Section, Source, Span
 from ragloom.text import read_document
+from ragloom_text.lines import without_markup
 
 _RANKS = {
     name: rank
@@ -169,6 +170,4 @@ def plain_title(title: str) -> str:
     title = _ACCENT.sub(_accented, title)
     title = _LETTER.sub(lambda match: _LETTERS[match[1]], title)
     title = _MATH.sub(lambda match: match[0].replace("\\", " "), title)
-    for pattern, plain in _PLAIN:
-        title = pattern.sub(plain, title)
-    return " ".join(title.split())
+    return without_markup(title, _PLAIN)

@@ -1,7 +1,9 @@
-"""The lines of a text with their places, for scanners of headings."""
+"""What scanners of headings share: lines with their places, and titles without markup."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -26,3 +28,10 @@ def lines_of(text: str) -> list[Line]:
     """All lines of a text."""
     edges = [*line_starts(text), len(text)]
     return [Line(text[start:end].rstrip(), start, end) for start, end in pairwise(edges)]
+
+
+def without_markup(title: str, markup: Iterable[tuple[re.Pattern[str], str]]) -> str:
+    """A title on one line, with each pattern of ``markup`` in turn replaced by what it shows."""
+    for pattern, shown in markup:
+        title = pattern.sub(shown, title)
+    return " ".join(title.split())

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ragloom import Document, Json, Section, Source, Span
 from ragloom.text import read_document
-from ragloom_text.lines import lines_of
+from ragloom_text.lines import lines_of, without_markup
 
 # https://orgmode.org/worg/org-syntax.html#Headings
 _HEADLINE = re.compile(r"(\*+)[ \t]+(\S.*)")
@@ -58,9 +58,7 @@ def _title(written: str, states: set[str]) -> str:
     title = _TAGS.sub("", f" {written}").strip()
     first, _, rest = title.partition(" ")
     title = _PRIORITY.sub("", rest.strip() if first in states else title)
-    for pattern, plain in _MARKUP:
-        title = pattern.sub(plain, title)
-    return " ".join(title.split())
+    return without_markup(title, _MARKUP)
 
 
 def _metadata(text: str) -> dict[str, Json]:

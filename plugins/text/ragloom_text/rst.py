@@ -16,6 +16,7 @@ from dataclasses import replace
 from ragloom import Document, Section, Source, Span
 from ragloom.text import read_document
 from ragloom_text.enumerators import begins_item
+from ragloom_text.lines import without_markup
 
 _ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1*")
 _SHORT = 4  # an adornment of fewer characters is text where it does not fit its title
@@ -69,9 +70,7 @@ def titles(text: str) -> tuple[Section, ...]:
 
 def plain_title(title: str) -> str:
     """A title without its inline markup, on one line."""
-    for pattern, plain in _MARKUP:
-        title = pattern.sub(plain, title)
-    return " ".join(title.split())
+    return without_markup(title, _MARKUP)
 
 
 class _Scanner:

@@ -14,22 +14,22 @@ from rich.cells import cell_len
 from ragloom.cli import cli
 from ragloom.cli._places import clipped, editor_command, end_of, hyperlink, place_url, wrapped
 
-FILE = Path("/work/a b.md")
+FILE = Path("/books/a b.md")
 
 
 @pytest.mark.parametrize(
     ("variables", "expected"),
     [
-        ({"EDITOR": "vim"}, ["vim", "+7", "/work/a b.md"]),
-        ({"EDITOR": "vi", "VISUAL": "code --wait"}, ["code", "--wait", "-g", "/work/a b.md:7"]),
+        ({"EDITOR": "vim"}, ["vim", "+7", "/books/a b.md"]),
+        ({"EDITOR": "vi", "VISUAL": "code --wait"}, ["code", "--wait", "-g", "/books/a b.md:7"]),
         (
             {"EDITOR": "/usr/bin/emacsclient -n"},
-            ["/usr/bin/emacsclient", "-n", "+7", "/work/a b.md"],
+            ["/usr/bin/emacsclient", "-n", "+7", "/books/a b.md"],
         ),
-        ({"EDITOR": "'/opt/my editor/hx'"}, ["/opt/my editor/hx", "+7", "/work/a b.md"]),
-        ({"VISUAL": "subl"}, ["subl", "/work/a b.md:7"]),
-        ({"VISUAL": "pycharm"}, ["pycharm", "--line", "7", "/work/a b.md"]),
-        ({"VISUAL": "xdg-open"}, ["xdg-open", "/work/a b.md"]),
+        ({"EDITOR": "'/opt/my editor/hx'"}, ["/opt/my editor/hx", "+7", "/books/a b.md"]),
+        ({"VISUAL": "subl"}, ["subl", "/books/a b.md:7"]),
+        ({"VISUAL": "pycharm"}, ["pycharm", "--line", "7", "/books/a b.md"]),
+        ({"VISUAL": "xdg-open"}, ["xdg-open", "/books/a b.md"]),
     ],
 )
 def test_an_editor_opens_the_line(variables, expected):
@@ -46,15 +46,15 @@ def test_no_editor_is_a_usage_error(variables):
     ("variables", "start"),
     [
         ({}, "file://"),
-        ({"VISUAL": "code"}, "vscode://file/work/a%20b.md:7"),
-        ({"TERM_PROGRAM": "vscode", "EDITOR": "vim"}, "vscode://file/work/a%20b.md:7"),
-        ({"EDITOR": "zed --wait"}, "zed://file/work/a%20b.md:7"),
+        ({"VISUAL": "code"}, "vscode://file/books/a%20b.md:7"),
+        ({"TERM_PROGRAM": "vscode", "EDITOR": "vim"}, "vscode://file/books/a%20b.md:7"),
+        ({"EDITOR": "zed --wait"}, "zed://file/books/a%20b.md:7"),
     ],
 )
 def test_the_address_of_a_line(variables, start):
     url = place_url(FILE, 7, variables)
     assert url.startswith(start)
-    assert "/work/a%20b.md" in url
+    assert "/books/a%20b.md" in url
     assert "\x1b]8;;x\x1b\\y\x1b]8;;\x1b\\" == hyperlink("y", "x")
 
 

@@ -35,10 +35,10 @@ def snapshot(make_space, files):
 def test_a_verb_is_found_by_its_noun_and_a_noun_by_its_verb(snapshot, asked, stands):
     (word,) = snapshot.lexical.query_words(asked)
     (other,) = snapshot.lexical.query_words(stands)
-    found = by_agent_noun(word, snapshot)
+    found = by_agent_noun(word, snapshot, 0.5)
     assert found.text == asked
     assert found.forms == other.forms
-    assert max(weight for _, weight in found.weights) < 1
+    assert found.weights == tuple((term, 0.5 * weight) for term, weight in other.weights)
 
 
 @pytest.mark.parametrize(
@@ -46,4 +46,4 @@ def test_a_verb_is_found_by_its_noun_and_a_noun_by_its_verb(snapshot, asked, sta
 )
 def test_others_stay_as_they_are(snapshot, asked):
     (word, *_) = snapshot.lexical.query_words(asked)
-    assert by_agent_noun(word, snapshot) == word
+    assert by_agent_noun(word, snapshot, 0.5) == word

@@ -28,7 +28,7 @@ export const page = {
     return query.value.trim();
   },
 
-  /** Go to an address: what is not given is left out, but for the space and the query. */
+  /** Navigate: parameters that are not given are omitted, except for the space and the query. */
   go(given, { keep = false } = {}) {
     const next = { space: page.space?.name, q: page.query, ...given };
     const text = new URLSearchParams(Object.entries(next).filter(([, value]) => value !== undefined && value !== "")).toString();
