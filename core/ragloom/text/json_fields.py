@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from typing import Final, NamedTuple
 
-from ragloom.text.parsing import parse_json
+from ragloom.text.parsing import parse_json, plain_json
 from ragloom.types import Json
 
 _LONGEST: Final = 200_000  # characters
@@ -67,15 +66,4 @@ def _object(text: str) -> JsonFields | None:
 def _fields(value: Json) -> dict[str, Json]:
     if not isinstance(value, dict):
         raise ValueError("no object")  # noqa: TRY004 - of the file, not of a program
-    return {key: _finite(inner) for key, inner in value.items()}
-
-
-def _finite(value: Json) -> Json:
-    """A value without NaN and infinity, which Python reads and JSON has not; they become text."""
-    if isinstance(value, dict):
-        return {key: _finite(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_finite(inner) for inner in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    return value
+    return {key: plain_json(inner) for key, inner in value.items()}

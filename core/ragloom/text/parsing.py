@@ -1,8 +1,11 @@
-"""JSON that people or other programs wrote."""
+"""JSON that people or other programs wrote, and values as JSON has them."""
 
 from __future__ import annotations
 
+import datetime as dt
 import json
+import math
+from typing import cast
 
 from ragloom.types import Json
 
@@ -18,3 +21,16 @@ def parse_json(content: bytes | str) -> Json:
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
     return value
+
+
+def plain_json(value: object) -> Json:
+    """A value of TOML or of JSON; dates, times, infinity and what is no number become text."""
+    if isinstance(value, dict):
+        return {key: plain_json(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [plain_json(inner) for inner in value]
+    if isinstance(value, dt.date | dt.time):
+        return value.isoformat()
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return cast("Json", value)
