@@ -10,7 +10,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any, Final, NamedTuple, cast
 
 import pyromark
@@ -62,12 +62,12 @@ class Block:
 
 
 class _Place(NamedTuple):
-    """Where a block stands, in bytes of UTF-8, and how many others it stands in."""
+    """Where a block stands, in bytes of UTF-8, and the index of the first that is not inside it."""
 
     kind: str
     start: int
     end: int
-    depth: int
+    after: int
     level: int = 0
 
 
@@ -95,7 +95,7 @@ def parse(text: str) -> Parsed:
     lines = [*line_starts(text), len(text)]
     byte_lines = lines if source is text and text.isascii() else _byte_lines(source)
     parsed = Parsed([], text, lines, byte_lines, _places(source))
-    parsed.blocks.extend(_blocks(parsed, (0, len(parsed.places)), 0, len(text)))
+    parsed.blocks.extend(_blocks(parsed, (0, len(parsed.places)), len(text), titled=True))
     begin = parsed.blocks[0].start if parsed.blocks else len(text)
     if begin and text[:begin].strip():
         parsed.blocks.insert(0, Block("definitions", 0, begin, begin))
@@ -107,7 +107,7 @@ def children(parsed: Parsed, block: Block) -> list[Block]:
     if block.kind not in _CONTAINERS:
         return []
     first, last = block.inner
-    inside = _blocks(parsed, (first + 1, last), parsed.places[first].depth + 1, block.end)
+    inside = _blocks(parsed, (first + 1, last), block.end)
     if inside:  # the line that a container begins with is that of its first block, too
         inside[0] = replace(inside[0], start=block.start)
     return inside
@@ -125,7 +125,7 @@ def _byte_lines(source: str) -> list[int]:
 def _places(source: str) -> list[_Place]:
     """Every block of a text. The text of a tight list's item becomes a paragraph, which is no event."""
     places: list[_Place] = []
-    outer: list[str] = []  # the blocks around the event, outermost first
+    outer: list[int] = []  # the places of the blocks around the event, outermost first
     inside = False  # directly in a list's item
     text: tuple[int, int] | None = None  # the text of such an item, as far as it has been read
     events = cast("Iterable[tuple[_Event, Mapping[str, int]]]", pyromark.events_with_range(source))
@@ -142,30 +142,33 @@ def _places(source: str) -> list[_Place]:
                 text = (text[0] if text else extent["start"], extent["end"])
             continue
         if text:
-            places.append(_Place("paragraph", *text, len(outer)))
+            places.append(_Place("paragraph", *text, len(places) + 1))
             text = None
         if opens or kind == "rule":
             heading = tag.get("Heading") if isinstance(tag, dict) else None
             level = int(heading["level"][1]) if heading else 0
-            places.append(_Place(kind, extent["start"], extent["end"], len(outer), level))
+            places.append(_Place(kind, extent["start"], extent["end"], len(places) + 1, level))
         if opens:
-            outer.append(kind)
+            outer.append(len(places) - 1)
         elif kind != "rule":
-            outer.pop()
-        inside = bool(outer) and outer[-1] == "item"
+            ended = outer.pop()
+            places[ended] = places[ended]._replace(after=len(places))
+        inside = bool(outer) and places[outer[-1]].kind == "item"
     return places
 
 
-def _blocks(parsed: Parsed, within: tuple[int, int], depth: int, last: int) -> list[Block]:
-    """The blocks of one depth among ``places[slice(*within)]``, each stretched to the next or ``last``."""
-    found = [index for index in range(*within) if parsed.places[index].depth == depth]
-    if not found:
-        return []
+def _blocks(
+    parsed: Parsed, within: tuple[int, int], last: int, *, titled: bool = False
+) -> list[Block]:
+    """The outermost among ``places[slice(*within)]``, each stretched to the next or to ``last``."""
+    found: list[int] = []
+    index, end = within
+    while index < end:
+        found.append(index)
+        index = parsed.places[index].after
     starts = [_line_start(parsed, parsed.places[index]) for index in found]
     blocks: list[Block] = []
-    for index, start, after, end in zip(
-        found, starts, [*found[1:], within[1]], [*starts[1:], last], strict=True
-    ):
+    for index, (start, end) in zip(found, pairwise([*starts, last]), strict=True):
         place = parsed.places[index]
         own_end = min(parsed.lines[bisect_right(parsed.byte_lines, place.end - 1)], end)
         blocks.append(
@@ -176,9 +179,9 @@ def _blocks(parsed: Parsed, within: tuple[int, int], depth: int, last: int) -> l
                 own_end=own_end,
                 level=place.level,
                 title=_title(parsed.text[start:own_end].replace("\0", "\ufffd"))
-                if place.level and not depth
+                if titled and place.level
                 else "",
-                inner=(index, after),
+                inner=(index, place.after),
             )
         )
     return blocks

@@ -51,19 +51,20 @@ def fit(
 
     ``tokens`` are the block's, where they were counted already.
     """
-    if block.end - block.start <= budget.characters:
-        if tokens is None:
-            tokens = budget.count(text, block.start, block.end)
-        if tokens <= budget.tokens:
-            yield Part(block.start, block.end, tokens)
-            return
-    inner = children(parsed, block)
-    if inner:
-        for child in inner:
-            yield from fit(text, parsed, child, budget)
-        return
-    yield from _fit_leaf(text, block, budget)
-    yield from _split(text, block.own_end, block.end, budget, (line_starts_within,))
+    waiting = [(block, tokens)]  # containers may stand in one another thousands deep
+    while waiting:
+        block, tokens = waiting.pop()
+        if block.end - block.start <= budget.characters:
+            if tokens is None:
+                tokens = budget.count(text, block.start, block.end)
+            if tokens <= budget.tokens:
+                yield Part(block.start, block.end, tokens)
+                continue
+        if inner := children(parsed, block):
+            waiting.extend((child, None) for child in reversed(inner))
+            continue
+        yield from _fit_leaf(text, block, budget)
+        yield from _split(text, block.own_end, block.end, budget, (line_starts_within,))
 
 
 def _fit_leaf(text: str, block: Block, budget: Budget) -> Iterator[Part]:
