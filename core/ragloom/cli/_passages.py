@@ -56,7 +56,7 @@ def line_of(
 ) -> str:
     """A hit on one line that begins with ``path:line:``, as grep's do, so that editors can jump.
 
-    The line is that of the best matching lines of the passage, which is there from them on.
+    Where the passage does not fit, the line is that of its best matching lines, which are shown.
 
     Args:
         hit: The hit.
@@ -67,9 +67,9 @@ def line_of(
     """
     chunk = hit.chunk
     lines = _LINE_END.split(chunk.text.rstrip())
-    start = words.best_start(lines, _ROWS)
     headings = " > ".join(chunk.headings)
     said = [f"{headings}:"] if headings else []
+    start = words.best_start(lines, _fitting(lines, columns, len(path) + len(" ".join(said))))
     said += ["…"] if start else []
     said += " ".join(lines[start:]).split()
     phrases = [f"[{phrase}]" for phrase in also(hit, shown)]
@@ -77,6 +77,17 @@ def line_of(
     if columns is None:
         return on_one_line(head + " ".join([*said, *phrases]))
     return clipped(on_one_line(head + " ".join([*said, *phrases])), columns)
+
+
+def _fitting(lines: list[str], columns: int | None, taken: int) -> int:
+    """All of the lines where they fit on one line of which so many columns are taken.
+
+    Otherwise as many as fill half of it by their mean length, since some are longer.
+    """
+    length = sum(len(line) + 1 for line in lines)
+    if columns is None or length <= (room := columns - taken - len(":1000: 0.00 … ")):
+        return len(lines)
+    return max(room * len(lines) // length // 2, 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

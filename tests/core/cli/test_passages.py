@@ -85,8 +85,19 @@ def test_a_passage_is_shown_from_its_best_matching_lines(at):
     assert ([f"    … {left} more line{'s' * (left > 1)}"] if left else []) == lines[10:]
 
     line = line_of(found, "docs/a.md", words("retrying", "error"))
-    assert line.startswith(f"docs/a.md:{first}: 0.80 … ")
+    shown_from = re.match(r"docs/a\.md:(\d+): 0\.80 … ", line)
+    assert shown_from
+    assert int(shown_from[1]) <= 41 + at
     assert "retry after errors" in line
+
+
+@pytest.mark.parametrize("length", [40, 150, 400])
+def test_one_line_shows_the_best_of_few_long_lines(length):
+    filler = ("filler " * length)[:length]
+    found = hit(f"{filler}\n{filler}\n\nretry after errors\n{filler}")
+    line = line_of(found, "docs/a.md", words("retrying", "error"))
+    assert "retry after errors" in line
+    assert len(line) <= 160
 
 
 def test_different_words_tell_more_than_a_word_again_and_rare_ones_more_than_common():
