@@ -11,10 +11,11 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from importlib import import_module
+from importlib.util import find_spec
 from inspect import getsource
 from itertools import pairwise, product
 from pathlib import Path
-from pkgutil import walk_packages
+from pkgutil import iter_modules, walk_packages
 from types import ModuleType
 
 import pytest
@@ -70,18 +71,15 @@ def outgrown(
 
 def modules() -> Iterator[ModuleType]:
     """Those of core and of the plugins that can be imported here."""
-    import ragloom
-
-    root = Path(ragloom.__file__).parents[2]
-    for folder in (root / "core", *sorted((root / "plugins").iterdir())):
-        for package in folder.glob("ragloom*"):
-            names = [found.name for found in walk_packages([str(package)], f"{package.name}.")]
-            for name in (package.name, *names):
-                if ".testing" not in name and "__main__" not in name:
-                    try:
-                        yield import_module(name)
-                    except ImportError:
-                        continue
+    packages = {found.name for found in iter_modules() if found.name.startswith("ragloom")}
+    for package in sorted(packages):
+        found = find_spec(package)
+        folders = (found and found.submodule_search_locations) or ()
+        names = [one.name for one in walk_packages(folders, f"{package}.")]
+        for name in (package, *names):
+            if ".testing" not in name and "__main__" not in name:
+                with suppress(ImportError):
+                    yield import_module(name)
 
 
 def patterns(value: object) -> Iterator[re.Pattern[str]]:

@@ -42,6 +42,9 @@ def node(tmp_path_factory, root):
     quiet = ["--no-audit", "--no-fund", "--loglevel=error", "--prefix", str(folder)]
     brief = ["--fetch-retries=1", "--fetch-timeout=20000", "--ignore-scripts"]
     try:
+        # Where the registry does not answer, an installation waits for minutes before it says so.
+        view = [npm, "view", PACKAGES[0], "version", "--fetch-retries=0", "--fetch-timeout=15000"]
+        subprocess.run(view, check=True, timeout=30, stdout=subprocess.DEVNULL)
         subprocess.run([npm, "install", *quiet, *brief, *PACKAGES], check=True, timeout=180)
     except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
         pytest.skip(f"the packages cannot be had from the npm registry here: {error}")
