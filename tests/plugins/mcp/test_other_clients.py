@@ -45,7 +45,7 @@ def node(tmp_path_factory, root):
         # Where the registry does not answer, an installation waits for minutes before it says so.
         view = [npm, "view", PACKAGES[0], "version", "--fetch-retries=0", "--fetch-timeout=15000"]
         subprocess.run(view, check=True, timeout=30, stdout=subprocess.DEVNULL)
-        subprocess.run([npm, "install", *quiet, *brief, *PACKAGES], check=True, timeout=180)
+        subprocess.run([npm, "install", *quiet, *brief, *PACKAGES], check=True, timeout=90)
     except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
         pytest.skip(f"the packages cannot be had from the npm registry here: {error}")
     shutil.copy(root / "tests" / "plugins" / "mcp" / "client.mjs", folder)
