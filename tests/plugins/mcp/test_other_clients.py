@@ -17,6 +17,7 @@ from .test_access import TOKEN, served
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.xdist_group("npm"),  # is asked once
     pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed"),
 ]
 PACKAGES = ["@modelcontextprotocol/inspector@0.15", "@modelcontextprotocol/sdk@1"]
