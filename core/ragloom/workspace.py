@@ -278,7 +278,9 @@ class Workspace:
                 space = self.space(name)
                 if held := [uri for uri in dict.fromkeys(uris) if _holds(space, uri)]:
                     whole = set(space.settings.sources) <= set(held)
-                    found.append(space.with_settings(space.settings, within=() if whole else held))
+                    if not whole:
+                        space = space.with_settings(space.settings, within=held)
+                    found.append(space)
                     homeless -= set(held)
         return [] if homeless else found
 

@@ -157,7 +157,7 @@ class PluginHost:
         foreign = {
             part.provider.name
             for plugin in self._plugins
-            if plugin.distribution is not None and plugin.distribution.name != PROJECT
+            if plugin.distribution is not None and plugin.brought_by[0] != PROJECT
             for part in plugin.offers
             if part.kind == "loaders"
         }

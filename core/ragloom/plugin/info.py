@@ -6,6 +6,7 @@ import logging
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.metadata import Distribution
 from typing import Literal, TypeAlias
 
@@ -83,11 +84,16 @@ class Plugin:
     cause: BaseException | None = None
 
     @property
+    def brought_by(self) -> tuple[str, str]:
+        """Name and version of its distribution; empty where it was registered by hand."""
+        return _name_and_version(self.distribution) if self.distribution else ("", "")
+
+    @property
     def owner(self) -> str:
         """``plugin 'onnx' (ragloom 0.1.0)``."""
         if self.distribution is None:
             return f"plugin {self.name!r}"
-        return f"plugin {self.name!r} ({self.distribution.name} {self.distribution.version})"
+        return f"plugin {self.name!r} ({' '.join(self.brought_by)})"
 
     @property
     def error(self) -> str:
@@ -115,15 +121,23 @@ class Plugin:
             provides["spaces"] = [self.name]
         if events := [hook for hook in self.hooks if hook.endswith("_finished")]:
             provides["events"] = [hook.removeprefix("ragloom_") for hook in events]
+        distribution, version = self.brought_by
         return PluginInfo(
             name=self.name,
-            distribution=self.distribution.name if self.distribution else "",
-            version=self.distribution.version if self.distribution else "",
+            distribution=distribution,
+            version=version,
             status=self.status,
             provides={kind: tuple(sorted(names)) for kind, names in sorted(provides.items())},
             error=self.error,
             missing=tuple(missing),
         )
+
+
+@cache
+def _name_and_version(distribution: Distribution) -> tuple[str, str]:
+    """Each property of a distribution reads its metadata anew, of which a README is a part."""
+    metadata = distribution.metadata
+    return metadata["Name"], metadata["Version"]
 
 
 def reason(error: BaseException) -> str:
