@@ -135,7 +135,7 @@ class Plugin:
 
 @cache
 def _name_and_version(distribution: Distribution) -> tuple[str, str]:
-    """Each property of a distribution reads its metadata anew, of which a README is a part."""
+    """Each property of a distribution parses all of its metadata, of which a README is a part."""
     metadata = distribution.metadata
     return metadata["Name"], metadata["Version"]
 
