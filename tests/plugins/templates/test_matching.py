@@ -45,9 +45,11 @@ def test_the_more_templates_the_less_the_same_evidence_says(best, templates):
 
 
 def test_a_problem_that_the_library_is_about_passes_sooner_than_one_that_meets_a_single_template():
-    sums, chosen = np.full(6, 9.0), np.arange(6)
-    alone = CURVE.fits(evidence(6, nearness=np.array([0.2, 0, 0, 0, 0, 0])), sums, chosen)
-    among_its_like = CURVE.fits(evidence(6, nearness=np.full(6, 0.2)), sums, chosen)
+    sums, chosen = np.full(200, 9.0), np.arange(200)
+    single = np.zeros(200)
+    single[0] = 0.2
+    alone = CURVE.fits(evidence(200, nearness=single), sums, chosen)
+    among_its_like = CURVE.fits(evidence(200, nearness=np.full(200, 0.2)), sums, chosen)
     assert alone < among_its_like
 
 
