@@ -50,7 +50,7 @@ DIRS = {
     "awesome-copilot": "awesome-copilot",
 }
 THRESHOLD = 0.65
-PASSED = 0.04  # share of the questions that none fits that get past the threshold
+PASSED = 0.05  # share of the questions that none fits that get past the threshold
 CANDIDATES = 200  # templates that a problem chooses among
 SIZES = (10, 20, 50, 100, 200, 500, 1053)  # templates of the libraries of the second fit
 DRAWS = 8  # libraries of each size
@@ -102,7 +102,14 @@ def measured(library: TemplateLibrary, problem: str) -> Evidence | None:
 
 def rows_of(found: Evidence) -> Rows:
     """``(n, 6)``: what is weighed to order the templates."""
-    fields = (found.chunk, found.description, found.words, found.answered, found.covered, found.hub)
+    fields = (
+        found.chunk,
+        found.description,
+        found.beginning,
+        found.words,
+        found.answered,
+        found.hub,
+    )
     return np.stack(fields, axis=1)
 
 
@@ -143,8 +150,8 @@ def fit_curve(
         (pair, 0 if fit else 1, float(share))
         for pair, fit, share in zip(pairs, fits, shares, strict=True)
     ]
-    best, near, words, second, gap, *_ = conditional_logit(chances).tolist()
-    logits = table @ np.array([best, near, words, second, gap, 0.0, 0.0])
+    best, near, usual, words, second, *_ = conditional_logit(chances).tolist()
+    logits = table @ np.array([best, near, usual, words, second, 0.0, 0.0])
     sizes = np.array([size for _, size in sides])
     # Questions without a content word count among those that are kept out.
     none = len(off_topic) - len(others)
@@ -167,9 +174,9 @@ def fit_curve(
         bias=bias,
         best=best,
         nearness=near,
+        everyday=-usual,
         words=words,
         second=second,
-        gap=-gap,
         size=size,
     )
 

@@ -24,11 +24,14 @@ from ragloom_templates.chunker import head_lines, is_lead
 
 SALIENT = 40
 """Words of a template's text, beside those of its head, that the words of problems are compared with."""
-OWN = 20
-"""Those of its text that tell what it is about, beside those of its head."""
+BEGINNING = 6
+"""Lines at the beginning of a template's text that are embedded together: they tell what it is about."""
 
 _WORD = re.compile(r"[^\W\d_](?:[\w+#.-]{0,30}[\w+#])?")
 _LABEL = re.compile(r"^(?:Name|Description|Keywords|Methodology|Domain): ", re.MULTILINE)
+_LINE = re.compile(r"^[#>\-*\d.\s|`]+")
+_LETTERS, _SHORTEST, _LONGEST = 0.6, 12, 300  # share and characters of a line that says something
+_READ = 700  # characters of a beginning: about what the model reads
 _HUBS = 10  # everyday sentences that a template is nearest to
 _SMALL = 50  # templates: in a library of fewer a word that stands once in one may matter
 
@@ -39,6 +42,7 @@ class TemplateWords:
 
     Attributes:
         description: What it says it is for; its name where it does not say that.
+        beginning: The first lines of its text.
         head: The content words of its head, in order.
         body: How often each word stands in its text.
         stems: Every stem of both.
@@ -46,6 +50,7 @@ class TemplateWords:
     """
 
     description: str
+    beginning: str
     head: Sequence[str]
     body: Mapping[str, int]
     stems: Sequence[str]
@@ -71,11 +76,6 @@ class Lists:
         )
         return found
 
-    def sums(self, values: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        """``(n,)``: the sum of each list, of ``(words,)``."""
-        found: npt.NDArray[np.float32] = np.add.reduceat(values[self.words], self.starts)
-        return found
-
 
 @dataclass(frozen=True, kw_only=True)
 class Vocabulary:
@@ -88,12 +88,14 @@ class Vocabulary:
         vectors: ``(v, d)`` float16, of unit length.
         rarity: ``(v,)`` float32: ``ln(1 + n / (1 + templates with the word))``.
         salient: The words that a problem's are compared with.
-        own: Those that tell what a template is about.
         stems: ``(s,)`` str, sorted.
         held: The stems of each template.
         held_in_head: Those of its head.
         described: ``(n,)`` str: names each template's description.
         descriptions: ``(n, d)`` float16: their vectors, of unit length.
+        begun: ``(n,)`` str: names each template's beginning.
+        beginnings: ``(n, d)`` float16: their vectors, of unit length.
+        everyday: ``(e, d)`` float16: the vectors of the everyday sentences, of unit length.
         hubs: ``(n,)`` float32: the cosine of a template with the everyday sentences that it is nearest to.
             Templates that are near to everything come first too often (Radovanović et al., "Hubs in
             Space", 2010).
@@ -105,12 +107,14 @@ class Vocabulary:
     vectors: npt.NDArray[np.float16]
     rarity: npt.NDArray[np.float32]
     salient: Lists
-    own: Lists
     stems: npt.NDArray[np.str_]
     held: Lists
     held_in_head: Lists
     described: npt.NDArray[np.str_]
     descriptions: npt.NDArray[np.float16]
+    begun: npt.NDArray[np.str_]
+    beginnings: npt.NDArray[np.float16]
+    everyday: npt.NDArray[np.float16]
     hubs: npt.NDArray[np.float32]
 
     @cached_property
@@ -160,7 +164,7 @@ def everyday() -> Sequence[str]:
 def key_of(snapshot: Snapshot, embedder: Embedder) -> str:
     """Names what a vocabulary is made from."""
     parts = [f"{uri}\0{one.content_hash}\0{one.parts}" for uri, one in snapshot.files.items()]
-    named = "\n".join(["vocabulary-1", embedder.fingerprint, *parts])
+    named = "\n".join(["vocabulary-2", embedder.fingerprint, *parts])
     return blake2b(named.encode(), digest_size=16).hexdigest()
 
 
@@ -169,6 +173,7 @@ def count(snapshot: Snapshot, row_numbers: Iterable[int]) -> TemplateWords:
     index = snapshot.lexical
     chunks = [snapshot.chunk(row) for row in row_numbers]
     head = description = ""
+    first: dict[str, None] = {}
     body: Counter[str] = Counter()
     stems: dict[str, None] = {}
     for chunk in chunks:
@@ -176,11 +181,14 @@ def count(snapshot: Snapshot, row_numbers: Iterable[int]) -> TemplateWords:
             lines = head_lines(chunk.metadata, HeadOptions(domain=1))
             head = _LABEL.sub("", "\n".join(lines))
             description = str(chunk.metadata.get("description") or chunk.metadata.get("name") or "")
+        if not (is_lead(chunk) and len(chunks) > 1) and len(first) < BEGINNING:
+            first.update(dict.fromkeys(_lines(chunk.text)))
         body.update(word.casefold() for word in _WORD.findall(chunk.text))
         stems.update(dict.fromkeys(index.stems(chunk.text)))
     head_stems = dict.fromkeys(index.stems(head))
     return TemplateWords(
         description=description,
+        beginning=" ".join([*first][:BEGINNING])[:_READ] or description,
         head=[word.text for word in index.query_words(head) if not word.stop],
         body=dict(body),
         stems=[*(stems | head_stems)],
@@ -191,6 +199,7 @@ def count(snapshot: Snapshot, row_numbers: Iterable[int]) -> TemplateWords:
 def build(
     key: str,
     counted: Sequence[TemplateWords],
+    everyday: Embeddings,
     hubs: npt.NDArray[np.float32],
     embedder: Embedder,
     known: Vocabulary | None,
@@ -201,16 +210,13 @@ def build(
     lists = [
         [*dict.fromkeys([*one.head, *text])] for one, text in zip(counted, salient, strict=True)
     ]
-    own = [
-        [*dict.fromkeys([*one.head, *text[:OWN]])]
-        for one, text in zip(counted, salient, strict=True)
-    ]
     words = sorted({word for some in lists for word in some} | {""})
     number = {word: place for place, word in enumerate(words)}
     stems = sorted({stem for one in counted for stem in one.stems} | {""})
     place_of = {stem: place for place, stem in enumerate(stems)}
     n = len(counted)
-    described = [blake2b(one.description.encode(), digest_size=8).hexdigest() for one in counted]
+    described = [_named(one.description) for one in counted]
+    begun = [_named(one.beginning) for one in counted]
     rarity = [log(1 + n / (1 + frequency.get(word, 0))) for word in words]
     return Vocabulary(
         key=key,
@@ -224,7 +230,6 @@ def build(
         ),
         rarity=np.array(rarity, np.float32),
         salient=_lists(lists, number),
-        own=_lists(own, number),
         stems=np.array(stems),
         held=_lists([one.stems for one in counted], place_of),
         held_in_head=_lists([one.head_stems for one in counted], place_of),
@@ -237,6 +242,14 @@ def build(
             if known is None
             else dict(zip(known.described.tolist(), known.descriptions, strict=True)),
         ),
+        begun=np.array(begun),
+        beginnings=_vectors(
+            begun,
+            [one.beginning for one in counted],
+            embedder,
+            {} if known is None else dict(zip(known.begun.tolist(), known.beginnings, strict=True)),
+        ),
+        everyday=_unit(everyday).astype(np.float16),
         hubs=hubs,
     )
 
@@ -247,6 +260,20 @@ def nearness_to_everything(
     """``(n,)``, from ``(n,)`` for each everyday sentence: the mean of the largest few."""
     found: npt.NDArray[np.float32] = np.sort(np.stack(cosines), axis=0)[-_HUBS:].mean(axis=0)
     return found
+
+
+def _lines(text: str) -> Sequence[str]:
+    """The lines that say something, without the marks of headings, lists and tables."""
+    lines = [_LINE.sub("", line).strip().strip("*_`|")[:_LONGEST] for line in text.splitlines()]
+    return [
+        line
+        for line in lines
+        if len(line) >= _SHORTEST and sum(map(str.isalpha, line)) > _LETTERS * len(line)
+    ]
+
+
+def _named(text: str) -> str:
+    return blake2b(text.encode(), digest_size=8).hexdigest()
 
 
 def _salient(one: TemplateWords, frequency: Mapping[str, int], templates: int) -> Sequence[str]:

@@ -30,8 +30,19 @@ from ragloom_templates.vocabulary import (
 
 _VOCABULARY = "vocabulary.npz"
 _COUNTED = "words.json"
-_LISTS = ("salient", "own", "held", "held_in_head")
-_ARRAYS = ("words", "vectors", "rarity", "stems", "described", "descriptions", "hubs")
+_LISTS = ("salient", "held", "held_in_head")
+_ARRAYS = (
+    "words",
+    "vectors",
+    "rarity",
+    "stems",
+    "described",
+    "descriptions",
+    "begun",
+    "beginnings",
+    "everyday",
+    "hubs",
+)
 
 
 def open_vocabulary(
@@ -60,8 +71,9 @@ def open_vocabulary(
     if known is not None and known.model != embedder.fingerprint:
         known = None
     counted = _count(directory / _COUNTED, snapshot)
-    hubs = nearness_to_everything([nearest(embedder.embed_query(text)) for text in everyday()])
-    made = build(key, counted, hubs, embedder, known)
+    sentences = np.stack([embedder.embed_query(text) for text in everyday()])
+    hubs = nearness_to_everything([nearest(vector) for vector in sentences])
+    made = build(key, counted, sentences, hubs, embedder, known)
     with suppress(OSError):
         _write(directory / _VOCABULARY, made)
     return made
@@ -117,12 +129,14 @@ def _read(path: Path) -> Vocabulary | None:
                 vectors=kept["vectors"],
                 rarity=kept["rarity"],
                 salient=lists["salient"],
-                own=lists["own"],
                 stems=kept["stems"],
                 held=lists["held"],
                 held_in_head=lists["held_in_head"],
                 described=kept["described"],
                 descriptions=kept["descriptions"],
+                begun=kept["begun"],
+                beginnings=kept["beginnings"],
+                everyday=kept["everyday"],
                 hubs=kept["hubs"],
             )
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):

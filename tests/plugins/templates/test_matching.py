@@ -8,17 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragloom_templates.chunker import head_of_problem
-from ragloom_templates.matching import CURVE, Evidence
+from ragloom_templates.matching import CURVE, Evidence, clauses
 
 NUMBER = st.floats(-1e6, 1e6)
 THRESHOLD = 0.65
 
 
-FIELDS = ("chunk", "description", "words", "answered", "covered", "hub", "nearness", "second")
+SPEAKING = ("chunk", "description", "beginning", "words", "answered")
+FIELDS = (*SPEAKING, "hub", "nearness", "second")
 
 
 def evidence(count=1, **given):
-    return Evidence(**{name: np.zeros(count) for name in FIELDS} | given)
+    return Evidence(**{name: np.zeros(count) for name in FIELDS} | {"everyday": 0.0} | given)
 
 
 @given(NUMBER, NUMBER, st.integers(1, 100), st.floats(0, 1e6))
@@ -44,10 +45,18 @@ def test_the_more_templates_the_less_the_same_evidence_says(best, templates):
 
 
 def test_a_problem_that_the_library_is_about_passes_sooner_than_one_that_meets_a_single_template():
-    found, chosen = evidence(6), np.arange(6)
-    alone = CURVE.fits(found, np.array([9.0, 1.0, 1.0, 1.0, 1.0, 1.0]), chosen)
-    among_its_like = CURVE.fits(found, np.array([9.0, 7.0, 7.0, 6.0, 6.0, 6.0]), chosen)
+    sums, chosen = np.full(200, 9.0), np.arange(200)
+    single = np.zeros(200)
+    single[0] = 0.2
+    alone = CURVE.fits(evidence(200, nearness=single), sums, chosen)
+    among_its_like = CURVE.fits(evidence(200, nearness=np.full(200, 0.2)), sums, chosen)
     assert alone < among_its_like
+
+
+def test_a_problem_of_every_day_passes_less_easily():
+    sums, chosen = np.array([9.0]), np.arange(1)
+    unusual, usual = (CURVE.fits(evidence(everyday=cosine), sums, chosen) for cosine in (0.2, 0.6))
+    assert usual < unusual
 
 
 def test_a_single_common_word_says_less_than_two():
@@ -57,7 +66,7 @@ def test_a_single_common_word_says_less_than_two():
     assert one < two
 
 
-@pytest.mark.parametrize("field", ["chunk", "description", "words", "answered", "covered"])
+@pytest.mark.parametrize("field", SPEAKING)
 def test_each_kind_of_evidence_speaks_for_a_template(field):
     first, second = CURVE.sums(evidence(2, **{field: np.array([0.0, 1.0])}))
     assert first < second
@@ -71,6 +80,22 @@ def test_a_template_that_is_near_to_everything_is_marked_down():
 def test_a_second_template_is_shown_by_its_gap_to_the_best():
     first, near, far = map(CURVE.share, (0.0, 2.0, 6.0))
     assert far < THRESHOLD < near < first
+
+
+@pytest.mark.parametrize(
+    ("problem", "expected"),
+    [
+        ("Fix it", ["Fix it"]),
+        ("", [""]),
+        ("Our site is slow, and I want it fast.", ["Our site is slow", "I want it fast"]),
+        (
+            "Hello! Please sum up this talk and name its books",
+            ["Please sum up this talk", "name its books"],
+        ),
+    ],
+)
+def test_a_problem_has_clauses(problem, expected):
+    assert expected == clauses(problem)
 
 
 def test_a_problem_is_named_and_described_by_itself():
