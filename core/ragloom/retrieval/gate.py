@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from ragloom.retrieval.ranking import CANDIDATES
+from ragloom.retrieval.lexical_scores import CANDIDATES
 from ragloom.retrieval.relevance import WordEvidence
 from ragloom.retrieval.rows import Place, Row
 from ragloom.types import Hit

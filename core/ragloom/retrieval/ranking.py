@@ -10,25 +10,17 @@ import numpy.typing as npt
 
 from ragloom.errors import NotIndexedError
 from ragloom.protocols import Embedder, Embeddings, SearchableStore
+from ragloom.retrieval.code_order import EXAMINED, code_scores
 from ragloom.retrieval.fusion import DENSE_WEIGHT, fuse
+from ragloom.retrieval.lexical_scores import CANDIDATES, lexical_scores, rows_with_phrases
 from ragloom.retrieval.parsed_query import ParsedQuery
 from ragloom.retrieval.row_numbers import either, scores_by_row
 from ragloom.snapshot import Snapshot
 from ragloom.snapshot.vector_codes import highest
 from ragloom.types import Condition, Mode
 
-CANDIDATES = 1000
-"""From each of the lists; measured in ``benchmarks/README.md``."""
-
 _HEAD = 256  # candidates that are ordered by exact cosines, and once more by feedback
 _ENDS = 32  # cosines at either end that are exact before: they set the scale
-
-FILE_WEIGHT = 0.4
-"""Of a file's BM25 beside its chunk's, which has the rest; measured in ``benchmarks/README.md``."""
-
-SPELT, SPELT_ALONE = 0.3, 5.0
-"""How much it counts for a file beside a stem that a word is spelt as in the query, a sentence or words
-alone; measured there, too."""
 
 FEEDBACK = 0.1
 """Of the best candidate's vector in the query's; measured in ``benchmarks/README.md``."""
@@ -49,6 +41,7 @@ class Candidates:
         best_file: The number of the file with the best chunk by words; -1 where none has a word.
         agreed_file: The best file, where it has the nearest chunk, too; -1 where not.
         dense_weight: What the cosines weigh in mode ``hybrid``.
+        query: What they were found for; None where there are none.
     """
 
     snapshot: Snapshot
@@ -61,6 +54,7 @@ class Candidates:
     best_file: int = -1
     agreed_file: int = -1
     dense_weight: float = DENSE_WEIGHT
+    query: ParsedQuery | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,7 +138,7 @@ def find_candidates(
             # The order of hybrid makes those of the head exact.
             cosine = every[rows] if mode == "hybrid" else snapshot.cosines(vector, rows)
     if query.phrases:
-        kept = _with_phrases(snapshot, rows, query.phrases)
+        kept = rows_with_phrases(snapshot, rows, query.phrases)
         rows, cosine = rows[kept], None if cosine is None else cosine[kept]
         if not len(rows):
             return _none(snapshot, f"no chunk holds {' and '.join(map(repr, query.phrases))}")
@@ -154,7 +148,7 @@ def find_candidates(
         return _none(snapshot, "no chunk shares a word with the query")
     if vector is not None and cosine is not None and native is None and mode == "hybrid":
         cosine = _nearly(snapshot, vector, rows, cosine)
-    lexical = _lexical(snapshot, rows, by_words, query if mode != "dense" else None)
+    lexical = lexical_scores(snapshot, rows, by_words, query if mode != "dense" else None)
     best = _best_file(snapshot, rows, lexical)
     return Candidates(
         snapshot=snapshot,
@@ -166,6 +160,7 @@ def find_candidates(
         best_file=best,
         agreed_file=-1 if cosine is None or _best_file(snapshot, rows, cosine) != best else best,
         dense_weight=dense_weight,
+        query=query,
     )
 
 
@@ -188,12 +183,37 @@ def order(found: Sequence[Candidates], mode: Mode) -> Sequence[Ranking]:
 
     In mode ``hybrid``, the head is ordered by exact cosines, and once more by a vector that has moved a
     little from the query's to that of the best candidate of all, as in Rocchio's feedback ("Relevance
-    Feedback in Information Retrieval", 1971).
+    Feedback in Information Retrieval", 1971). The best are then weighed as code where they are code.
     """
     ends = _ends(found)
     rankings = _ordered(found, [one.cosine for one in found], mode, ends)
-    if mode != "hybrid" or all(one.vector is None for one in found):
+    if mode == "hybrid" and any(one.vector is not None for one in found):
+        rankings = _with_feedback(found, rankings, mode, ends)
+    if mode not in ("hybrid", "lexical"):
         return rankings
+    return [_as_code(*one) for one in zip(found, rankings, strict=True)]
+
+
+def _as_code(found: Candidates, ranking: Ranking) -> Ranking:
+    """``ranking`` with its head in the order of code; the same where there is none."""
+    if found.query is None:
+        return ranking
+    rows = ranking.rows[:EXAMINED]
+    scores = code_scores(found.query, found.snapshot, rows, ranking.scores[:EXAMINED])
+    if scores is None:
+        return ranking
+    best = np.lexsort((found.snapshot.ids[rows], -scores))
+    head = replace(ranking, scores=scores).reordered(best)
+    return _behind(head, ranking)
+
+
+def _with_feedback(
+    found: Sequence[Candidates],
+    rankings: Sequence[Ranking],
+    mode: Mode,
+    ends: tuple[np.float32, np.float32],
+) -> Sequence[Ranking]:
+    """``rankings`` with their heads ordered by exact cosines, and by feedback."""
     vectors = [
         one.snapshot.vectors(ranking.rows[:_HEAD])
         for one, ranking in zip(found, rankings, strict=True)
@@ -340,47 +360,3 @@ def _best_file(
     if not len(best):
         return -1
     return int(snapshot.file_of_row[best[np.argsort(snapshot.ids[best])[0]]])
-
-
-def _lexical(
-    snapshot: Snapshot,
-    rows: npt.NDArray[np.intp],
-    found: tuple[npt.NDArray[np.intp], npt.NDArray[np.float32]],
-    query: ParsedQuery | None,
-) -> npt.NDArray[np.float32]:
-    """The BM25 of the rows: a chunk counts by its own words, and by those of its file."""
-    places = np.searchsorted(rows, found[0])
-    there = places < len(rows)
-    there[there] = rows[places[there]] == found[0][there]
-    both = np.zeros(len(rows), np.float32)
-    both[places[there]] = found[1][there]
-    both *= np.float32(1 - FILE_WEIGHT)
-    if query is not None:
-        serials, scores = snapshot.file_lexical.search(
-            query.terms,
-            limit=CANDIDATES,
-            spelt={word: _spelling_weight(word, query) for word in query.spellings},
-        )
-        first_rows, scores = scores_by_row(snapshot, serials, scores)
-        of_file = np.zeros(len(snapshot.uris), np.float32)
-        of_file[snapshot.file_of_row[first_rows]] = scores
-        both += np.float32(FILE_WEIGHT) * of_file[snapshot.file_of_row[rows]]
-    both[both == 0] = np.nan
-    return both
-
-
-def _spelling_weight(word: str, query: ParsedQuery) -> float:
-    weight = SPELT_ALONE if query.bare else SPELT
-    return weight if word.isalpha() else 2 * weight
-
-
-def _with_phrases(
-    snapshot: Snapshot, rows: npt.NDArray[np.intp], phrases: Sequence[str]
-) -> npt.NDArray[np.intp]:
-    """Which of the rows hold every phrase, whatever the case, with any blanks between its words."""
-    words = [word for phrase in phrases for word in snapshot.lexical.query_words(phrase)]
-    likely = np.flatnonzero(snapshot.lexical.held(words, snapshot.serials[rows]).all(axis=1))
-    chunks = [snapshot.chunk(int(rows[at])) for at in likely]
-    texts = [" ".join(f"{chunk.context} {chunk.text}".casefold().split()) for chunk in chunks]
-    found = [all(phrase in text for phrase in phrases) for text in texts]
-    return likely[np.array(found, np.bool_)]
