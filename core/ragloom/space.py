@@ -150,9 +150,10 @@ class Space(Components, Searchable, Sharded, Indexed[IndexReport]):
         before = current_generation(self.directory)
         report = indexer.run(full=full, seconds=seconds, timeout=timeout)
         self._told(report, changed=report.generation != before)
-        first = bool(report.embedded) and report.embedded == report.chunks
+        first = bool(report.embedded) and (not before or report.embedded == report.chunks)
         if first:
-            said = first_warnings(self.embedder, self.calibration(), self.snapshot())
+            known = self.snapshot(), self.settings, self.loaders
+            said = first_warnings(self.embedder, self.calibration(), *known)
             return replace(report, warnings=(*report.warnings, *said))
         return report
 

@@ -20,6 +20,7 @@ from ragloom_text.definitions import Definition, find_definitions
 from ragloom_text.plain import language_of
 
 _WORD = re.compile(r"\w")
+_PART_ENDS = re.compile(r"_+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _SEPARATOR = " > "
 _CONTEXT_SHARE = 4
 """At most a fourth of the budget goes to the enclosing names; outer ones are omitted first."""
@@ -37,7 +38,7 @@ class CodeChunker:
     def fingerprint(self) -> str:
         """Changes with the setting, this code's rules, and the grammars."""
         grammars = version("tree-sitter-language-pack")
-        return f"code-1 size={self._size} tree-sitter-language-pack={grammars}"
+        return f"code-2 size={self._size} tree-sitter-language-pack={grammars}"
 
     def split(
         self, document: Document, *, counter: TokenCounter, max_tokens: int
@@ -45,7 +46,8 @@ class CodeChunker:
         """Split at definitions, and those too long at inner definitions, blank lines and lines.
 
         What stands between definitions, such as imports, is a chunk of its own. A definition's
-        comments and decorators belong to it. The enclosing names are its headings and its context.
+        comments and decorators belong to it. The names that lead to it are its headings, and in words,
+        as models read them, its context: "Vector Store > open file" for ``VectorStore.open_file``.
         """
         language = language_of(document.media_type)
         definitions = find_definitions(document.text, language) if language else []
@@ -68,33 +70,29 @@ class _Splitter:
         position = start
         following = [*(definition.start for definition in definitions[1:]), end]
         for definition, begin in zip(definitions, following, strict=False):
-            yield from self._between(position, definition.start, path, path)
+            yield from self._between(position, definition.start, path)
             # Braces and semicolons alone say nothing: they stay with what they close.
             closed = _WORD.search(self._text, definition.end, begin) is None
             position = begin if closed else definition.end
             yield from self._definition(definition, position, path)
-        yield from self._between(position, end, path, path)
+        yield from self._between(position, end, path)
 
     def _definition(
         self, definition: Definition, end: int, above: tuple[str, ...]
     ) -> Iterator[Piece]:
         path = (*above, definition.name)
-        context = self._context(above)
         start = definition.start
-        if self._fits(start, end, context) or not definition.inner:
-            yield from self._between(start, end, above, path)
+        if self._fits(start, end, self._context(path)) or not definition.inner:
+            yield from self._between(start, end, path)
             return
         head = definition.inner[0].start
-        yield from self._between(start, head, above, path)
+        yield from self._between(start, head, path)
         yield from self.split(head, end, definition.inner, path)
 
-    def _between(
-        self, start: int, end: int, above: tuple[str, ...], path: tuple[str, ...]
-    ) -> Iterator[Piece]:
-        """Chunks of a range that is split by its lines only; the first is below ``above``."""
-        context, inner = self._context(above), self._context(path)
-        longest = max(context, inner, key=self._budget.counter.count)
-        room = self._budget.tokens - self._budget.counter.count(longest)
+    def _between(self, start: int, end: int, path: tuple[str, ...]) -> Iterator[Piece]:
+        """Chunks of a range that is split by its lines only."""
+        context = self._context(path)
+        room = self._budget.tokens - self._budget.counter.count(context)
         boundaries = (blank_line_starts, line_starts_within, sentence_starts_within)
         atoms = split_to_fit(
             self._text, start, end, budget=self._budget.of(max(room, 1)), boundaries=boundaries
@@ -106,7 +104,6 @@ class _Splitter:
                 continue
             if filled is not None:
                 yield from self._emit(*filled, path, context)
-                context = inner
             filled = (atom.start, atom.end)
         if filled is not None:
             yield from self._emit(*filled, path, context)
@@ -131,8 +128,9 @@ class _Splitter:
         return self._budget.counter.count(embedded) <= self._budget.tokens
 
     def _context(self, path: tuple[str, ...]) -> str:
-        for first in range(len(path)):
-            context = _SEPARATOR.join(path[first:])
+        names = [" ".join(filter(None, _PART_ENDS.split(name))) for name in path]
+        for first in range(len(names)):
+            context = _SEPARATOR.join(names[first:])
             if self._budget.counter.count(context) <= self._budget.tokens // _CONTEXT_SHARE:
                 return context
         return ""

@@ -20,6 +20,11 @@ _NOT_A_DEFINITION = re.compile(
     r"arrow_function|(?:.*_)?(?:call|invocation|expression|literal|type|reference|access|parameter|import|modifier"
     r"|name|body|block|clause|pattern|pointer_declarator)(?:_.*)?"
 )
+_TYPE = frozenset({"type_alias", "type_alias_declaration", "type_item", "type_spec"})
+_WITH_BODY = frozenset(
+    {"class_specifier", "enum_specifier", "mod_item", "struct_specifier", "union_specifier"}
+)
+"""What only declares a name where it has no body."""
 _WRAPPER = frozenset(
     {
         "ambient_declaration",
@@ -34,6 +39,7 @@ _FUNCTION_VALUE = frozenset({"arrow_function", "class", "function", "function_ex
 _BEFORE = re.compile(
     r".*comment|attribute(?:_item|_list)?|decorator|annotation|inner_attribute_item"
 )
+_CPP = re.compile(r"^[ \t]*(?:class|namespace|template|using)\b", re.MULTILINE)
 _NAME_FIELDS = ("name", "declarator", "type")
 _DEEPEST = 12
 _LONGEST_NAME = 200
@@ -60,6 +66,8 @@ def find_definitions(text: str, language: str) -> list[Definition]:
     """The outermost definitions of ``text``, in order; none where there is no such grammar."""
     from tree_sitter_language_pack import get_parser
 
+    if language == "c" and _CPP.search(text):  # in a header
+        language = "cpp"
     try:
         parser = get_parser(cast("SupportedLanguage", language))
     except LookupError:
@@ -109,7 +117,10 @@ def _as_definition(node: Node) -> Node | None:
             if value is not None and value.type in _FUNCTION_VALUE:
                 return child
         return None
-    if _DEFINITION.fullmatch(kind) is None or _NOT_A_DEFINITION.fullmatch(kind) is not None:
+    named = _DEFINITION.fullmatch(kind) and not _NOT_A_DEFINITION.fullmatch(kind)
+    if not named and kind not in _TYPE:
+        return None
+    if kind in _WITH_BODY and node.child_by_field_name("body") is None:
         return None
     return node if node.named_child_count and _name(node) else None
 

@@ -1,6 +1,8 @@
-"""What the first index run says of its model, in one line, once."""
+"""What the first index run says of its model, and of the chunker of source code: in one line, once."""
 
 from __future__ import annotations
+
+from ragloom.config.component import Component
 
 HINT = "take another model"
 GERMAN = "Die Schlüssel werden jede Woche getauscht, da sonst keiner merkt, wann er alle zu erneuern hat."
@@ -28,3 +30,31 @@ def test_little_of_it_and_models_that_know_it_are_not(files, make_space):
 
 def test_a_model_that_has_nothing_to_say_says_nothing(files, make_space):
     assert [] == warnings_of(make_space(), files, GERMAN, hint="")
+
+
+def code_hints(space):
+    return [line for line in space.index().warnings if "source code" in line]
+
+
+def test_source_code_without_its_chunker_is_told_once(files, make_space):
+    space = make_space()
+    space.loaders[".py"].chunker_extra = "ragloom[code]"
+    for name in ("a.py", "b.py", "c.go", "d.md", "e.json"):
+        (files / name).write_text(f"words of {name}\n", "utf-8")
+
+    (line,) = code_hints(space)
+    assert line.startswith(
+        "3 files of source code split at blank lines: pip install 'ragloom[code]'"
+    )
+    assert "'chunkers: {.py: code, .go: code}' in ragloom.yaml" in line
+    (files / "f.py").write_text("more words\n", "utf-8")
+    assert [] == code_hints(space)
+
+
+def test_prose_and_code_that_has_a_chunker_are_not_told(files, make_space):
+    (files / "d.md").write_text("words\n", "utf-8")
+    assert [] == code_hints(make_space())
+
+    (files / "a.py").write_text("word = 1\n", "utf-8")
+    chosen = {".py": Component(name="sentence")}
+    assert [] == code_hints(make_space(name="other", chunkers=chosen))

@@ -149,13 +149,22 @@ class TestCode:
         chunks = self.chunks(f"class A:\n    y = 0\n\n{methods}", "python", max_tokens=80)
         paths = [("A",), *[("A", f"m{n}") for n in range(4)]]
         assert paths == [chunk.headings for chunk in chunks]
-        assert ["", "A", "A", "A", "A"] == [chunk.context for chunk in chunks]
+        contexts = ["A", *[f"A > m{n}" for n in range(4)]]
+        assert contexts == [chunk.context for chunk in chunks]
+
+    def test_names_are_embedded_in_words(self) -> None:
+        text = "class VectorStore:\n    def open_file(self):\n        pass\n    def toJSONText(self):\n"
+        text += f"        return {'x + ' * 20}y\n"
+        chunks = self.chunks(text, "python", max_tokens=50)
+        assert ["VectorStore", "open_file"] == list(chunks[1].headings)
+        assert "Vector Store > open file" == chunks[1].context
+        assert "Vector Store > to JSON Text" == chunks[2].context
 
     def test_a_long_function_is_cut_at_lines_and_its_name_embedded(self) -> None:
         body = "".join(f"    value_{n} = compute({n})\n" for n in range(80))
         chunks = self.chunks(f"def long():\n{body}", "python", max_tokens=60)
         assert len(chunks) > 5
-        assert ["long"] * (len(chunks) - 1) == [chunk.context for chunk in chunks[1:]]
+        assert {"long"} == {chunk.context for chunk in chunks}
         assert all(chunk.text.endswith(")") for chunk in chunks)
 
     @pytest.mark.parametrize(
@@ -168,6 +177,9 @@ class TestCode:
             ),
             ("rust", "/// doc\nstruct S { a: u8 }\nimpl S { fn n() {} }\n", ["S", "S"]),
             ("go", "package p\n\nfunc F() {}\n\nfunc (s *S) M() {}\n", [None, "F", "M"]),
+            ("go", "package p\n\n// S is.\ntype S struct {\n\tA int\n}\n", [None, "S"]),
+            ("typescript", "export type A<T> = T[];\ntype B = { c: A<string> };\n", ["A", "B"]),
+            ("c", "namespace n {\nclass A {};\n}\n", ["n"]),  # in a header
             ("java", "class A { void m() {} }\ninterface B {}\n", ["A", "B"]),
             ("cpp", "int f(int a) { return a; }\nstruct S { int a; };\n", ["f", "S"]),
             ("csharp", "class A { void M() {} }\n", ["A"]),
