@@ -206,3 +206,66 @@ def test_formats_take_files_of_each_kind(script, tmp_path):
         ("settings, data", "f.json"),
         ("settings, data", "x-examples.json"),
     ] == [(kind, origin) for kind, _, origin in taken]
+
+
+PYTHON = (
+    'class Vault:\n    """Keeps the keys of every door in the house.\n\n    More.\n    """\n\n'
+    "    def turn(self):\n        return 1\n"
+)
+GO = (
+    "package a\n\n// Turn opens a door with the oldest key. It waits.\n"
+    "func Turn(k Key) {\n\topen()\n}\n"
+)
+RUST = "/// Opens a door with the `Key` of its room.\n#[inline]\npub fn turn(k: Key) {\n    open()\n}\n"
+TYPESCRIPT = (
+    "/**\n * Opens a door with the oldest key\n *\n * @param k the key\n */\n"
+    "export function turn(k: Key): void {\n  open();\n}\n"
+)
+CODE = {
+    "python": ("a.py", PYTHON, "Keeps the keys of every door in the house", "class Vault:"),
+    "go": ("a.go", GO, "opens a door with the oldest key", "func Turn(k Key) {"),
+    "rust": ("a.rs", RUST, "Opens a door with the Key of its room", "pub fn turn(k: Key) {"),
+    "typescript": (
+        "a.ts",
+        TYPESCRIPT,
+        "Opens a door with the oldest key",
+        "export function turn(k: Key): void {",
+    ),
+}
+
+
+@pytest.mark.parametrize("language", CODE)
+def test_a_doc_comment_asks_for_its_definition_and_is_withheld(script, language):
+    name, text, sentence, header = CODE[language]
+    queries, indexed = script("code_queries").code_queries({name: text}, language, limit=9)
+    (query,) = queries
+    assert ("comment", sentence) == (query.kind, query.text)
+    assert header == indexed[name].splitlines()[query.first - 1].strip()
+    assert "oldest key" not in indexed[name]
+    assert "the keys of every door" not in indexed[name]
+
+
+def test_a_sentence_that_the_files_repeat_or_that_two_definitions_have_asks_nothing(script):
+    one = "// Turn opens a door with the oldest key.\nfunc Turn() {\n}\n"
+    made = script("code_queries").code_queries
+    other = one.replace("Turn", "Open")
+    assert [] == list(made({"a.go": one, "b.go": other}, "go", limit=9)[0])
+    assert [] == list(
+        made({"a.go": one, "b.go": "// It opens a door with the oldest key."}, "go", limit=9)[0]
+    )
+
+
+def test_the_answer_is_the_first_hit_that_shares_a_line_with_the_definition(script):
+    search, queries = script("code_search"), script("code_queries")
+    query = queries.CodeQuery(kind="name", text="t", uri="a.go", name="t", first=5, last=9)
+    hits = [("a.go", 1, 4, 10), ("b.go", 5, 9, 20), ("a.go", 9, 30, 40)]
+    found = [search.Found(*hit) for hit in hits]
+    assert (3, 70, True) == search.answer_of(query, found)
+    assert (0, 30, True) == search.answer_of(query, found[:2])
+
+
+def test_each_half_of_the_repositories_is_in_four_languages_or_more(script):
+    for half in ("tune", "held"):
+        found = script("code_search").repositories(half)
+        assert len({one.language for one in found}) >= 4
+    assert len(script("code_search").repositories()) >= 8
