@@ -62,6 +62,7 @@ _NEAR = 0.35  # cosine of a passage that holds every word of a sentence and is a
 _SENTENCE = 3  # words of a sentence that a passage holds by no coincidence
 _AHEAD = 0.2  # of the best other file's fused score
 _HEAD, _OF_HEAD = 5, 3  # candidates, and how many of them a file has that stands out
+_OF_A_CODE = 2  # underscores: nobody writes ERR_INVALID_TYPE of something else
 _FEW = 3  # chunks that hold a word that is rare in an index of any size
 
 
@@ -222,7 +223,8 @@ def _literal(
     """``(n,)`` bool: which rows hold what the query names, letter for letter.
 
     All of its words, where they are no sentence but words alone, or one name, or where several are all that
-    is compared, and meet by no coincidence; or its identifiers, whatever one other word says of them.
+    is compared, and meet by no coincidence; or its identifiers, whatever one other word says of them; or
+    error codes and constants such as ``ERR_INVALID_TYPE``, whatever is pasted around them.
     """
     snapshot = candidates.snapshot
     if query.phrases:
@@ -242,9 +244,10 @@ def _literal(
             # Words of common stems, in a form that is rare.
             found |= every & _spelt(query.spellings, snapshot, rows)
     exact = np.array([word.text in query.identifiers for word in words])
-    if exact.any() and (frequency[exact] <= max(_FEW, _RARE * chunks)).all():
-        missing, missing_exact = _missing(held), _missing(held[:, exact])
-        found |= (missing_exact == 0) & (missing <= 1)
+    code = np.array([word.text.count("_") >= _OF_A_CODE for word in words])
+    for some, others in ((exact, 1), (code, len(words))):
+        if some.any() and (frequency[some] <= max(_FEW, _RARE * chunks)).all():
+            found |= (_missing(held[:, some]) == 0) & (_missing(held) <= others)
     return found
 
 

@@ -16,6 +16,7 @@ OWN = {
     "guides/flags.md": "# Running it\n\nAdd --verbose to see each step, and --dry-run to take none.\n",
     "guides/errors.md": "# What went wrong\n\nThe compiler reports E0162 for an odd pattern, and "
     "ECONNRESET where the other side hung up.\n",
+    "guides/codes.md": "# Codes\n\nERR_HULL_NOT_FOUND: the registry lists no such vessel.\n",
     "guides/releases.md": "# Releases\n\nv1.2.3 mends the lock; 2.0.0-rc.1 is for the brave.\n",
     "etc/nginx.conf.md": "# Proxy\n\nThe settings of the proxy, line by line.\n",
     "guides/greeting.md": "# The first page\n\nThe page says hello to whoever opens it, and thanks a lot "
@@ -56,6 +57,10 @@ FOUND = {
     "what does E0162 mean?": "guides/errors.md",
     "why do I get ECONNRESET": "guides/errors.md",
     "Why does it end with ECONNRESET?": "guides/errors.md",
+    # An error code, whatever is pasted around it.
+    "Error [ERR_HULL_NOT_FOUND]: cannot resovle 'Aurora' imported form /srv/fleet/app.js line 41": (
+        "guides/codes.md"
+    ),
     "Who is Szymborska?": "ids.md",
     "about Szymborska": "ids.md",
     "what is new in v1.2.3?": "guides/releases.md",
@@ -75,6 +80,7 @@ NOT_FOUND = [
     "VectorStoreQuery",
     "what does E0163 mean?",
     "what does --quiet do",
+    "Error [ERR_HULL_NOT_READY]: cannot resovle 'Aurora' imported form /srv/fleet/app.js line 41",
     "zzzqqq xyzzy",
     "blorptastic",
     "hello",
