@@ -109,7 +109,7 @@ def test_an_index_is_searched_where_its_files_are_not(tmp_path):
     context = json.loads(ragloom(away, "context", QUESTION, "--json", **variables))
     assert (False, hash_of_file) == (context["checked"], context["citations"][0]["content_hash"])
     assert "first Monday" in context["text"]
-    assert "keys.md:1" in ragloom(away, "search", QUESTION, **variables)
+    assert "keys.md:" in ragloom(away, "search", QUESTION, **variables)
     checked = json.loads(ragloom(built, "search", QUESTION, "--json"))
     assert (True, "") == (checked["checked"], checked["hits"][0]["content_hash"])
 
