@@ -24,7 +24,8 @@ from ragloom.indexing.sharded import Sharded
 from ragloom.indexing.space_record import SpaceRecord
 from ragloom.protocols import SearchableStore
 from ragloom.reports import IndexFinished, IndexReport, VerifyReport
-from ragloom.retrieval.calibration import CALIBRATION_NAME, first_warnings, read_calibration
+from ragloom.retrieval.calibration import CALIBRATION_NAME, read_calibration
+from ragloom.retrieval.first_warnings import first_warnings
 from ragloom.retrieval.fitting import fit
 from ragloom.retrieval.freshness import follow, follow_remote
 from ragloom.retrieval.query import Query
