@@ -38,11 +38,13 @@ _SEARCHED = 10_000_000  # bytes of a file
 TOGETHER = (
     "tests/integration/test_examples.py::test_a_scaffold_",  # and its environment
     "tests/integration/test_third_party.py",
+    "tests/plugins/mcp/test_other_clients.py",  # and packages of npm
     "tests/plugins/ray/",  # two nodes
     "tests/plugins/serve/test_api.py",  # each has a server
     "tests/plugins/serve/test_mcp.py",
     "tests/plugins/serve/test_openai.py",
     "tests/plugins/stores/",  # the servers
+    "tests/plugins/templates/test_collections.py",  # and their index
     "tests/plugins/web/",  # a page and a browser
     "tests/testing/test_mutants.py",
 )

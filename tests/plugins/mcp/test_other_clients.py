@@ -17,10 +17,9 @@ from .test_access import TOKEN, served
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.xdist_group("npm"),  # is asked once
     pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed"),
 ]
-PACKAGES = ["@modelcontextprotocol/inspector@0.15", "@modelcontextprotocol/sdk@1"]
+PACKAGES = ["@modelcontextprotocol/inspector-cli@0.15", "@modelcontextprotocol/sdk@1"]
 PROMPT = (
     "---\nname: Summary\ndescription: Summarise a talk\n---\nSummarise in {{language}}: {{input}}\n"
 )
@@ -113,7 +112,7 @@ def test_a_wrong_token_is_refused(node, library):
 
 @pytest.mark.parametrize("transport", ["stdio", "http"])
 def test_the_inspector(transport, node, library):
-    program = node / "node_modules" / ".bin" / "mcp-inspector"
+    program = node / "node_modules" / ".bin" / "mcp-inspector-cli"
 
     def inspect(*target: str) -> None:
         def call(method: str, *arguments: str) -> dict:

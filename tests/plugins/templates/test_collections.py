@@ -17,7 +17,7 @@ pytest.importorskip("milvus_lite", reason="needs the extra [milvus]")
 from ragloom_templates import TemplateLibrary
 from ragloom_templates.evaluating import read_problems
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("templates")]  # are indexed once
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
