@@ -40,8 +40,8 @@ class Loader(Protocol):
     A loader may have an attribute ``chunker``: the name of the chunker that splits its documents, unless
     the setting ``chunkers`` names another for the file's ending. A format that only has headings of its own
     needs none: the loader hands them over as ``Document.sections``. An attribute ``chunker_hint`` names
-    a chunker that splits source code by its definitions, ``chunker_extra`` what to give to pip for it: the
-    first index run says so, once, where another chunker splits code.
+    a chunker that splits source code by its definitions: the first index run says so, once, where another
+    chunker splits code.
 
     A loader whose time or memory a file decides, such as one that unpacks, has an attribute
     ``isolated = True`` and can be pickled: it runs in a process of its own, which is killed where a file

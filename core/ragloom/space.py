@@ -153,7 +153,7 @@ class Space(Components, Searchable, Sharded, Indexed[IndexReport]):
         self._told(report, changed=report.generation != before)
         first = bool(report.embedded) and (not before or report.embedded == report.chunks)
         if first:
-            known = self.snapshot(), self.settings, self.loaders
+            known = self.snapshot(), self.settings, self.loaders, self.host.providers("chunkers")
             said = first_warnings(self.embedder, self.calibration(), *known)
             return replace(report, warnings=(*report.warnings, *said))
         return report

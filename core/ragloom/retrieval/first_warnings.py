@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 
 from ragloom.config.settings import SpaceSettings
 from ragloom.config.spelling import counted
+from ragloom.hookspecs import Provider
+from ragloom.plugin.registry import missing_modules
 from ragloom.protocols import Embedder, Loader
 from ragloom.retrieval.code_order import is_code
 from ragloom.snapshot import Snapshot
@@ -23,6 +25,7 @@ def first_warnings(
     snapshot: Snapshot,
     settings: SpaceSettings,
     loaders: Mapping[str, Loader],
+    chunkers: Mapping[str, Provider[object]],
 ) -> Iterator[str]:
     """What is worth a line, once, of the first index: of its model, and of the chunker of source code."""
     if embedder.calibration is None and fitted is None:
@@ -33,11 +36,14 @@ def first_warnings(
     hint = getattr(embedder, "foreign_hint", "")
     if hint and (share := snapshot.lexical.foreign) >= _FOREIGN:
         yield f"{share:.0%} of the chunks are not in English: {hint}"
-    yield from _code_hint(snapshot, settings, loaders)
+    yield from _code_hint(snapshot, settings, loaders, chunkers)
 
 
 def _code_hint(
-    snapshot: Snapshot, settings: SpaceSettings, loaders: Mapping[str, Loader]
+    snapshot: Snapshot,
+    settings: SpaceSettings,
+    loaders: Mapping[str, Loader],
+    chunkers: Mapping[str, Provider[object]],
 ) -> Iterator[str]:
     """That a chunker for source code is not used, and how to: its passages are shorter and have names."""
     endings = Counter(ending_of(uri) for uri in snapshot.files if is_code(uri))
@@ -49,8 +55,9 @@ def _code_hint(
     ]
     if not common:
         return
-    extra = getattr(loaders[common[0]], "chunker_extra", "")
-    install = f"pip install '{extra}' and " if extra else ""
+    hinted = chunkers.get(named[common[0]])
+    missing = hinted is not None and bool(missing_modules(hinted))
+    install = f"pip install '{hinted.extra}' and " if hinted and missing else ""
     setting = ", ".join(f"{ending}: {named[ending]}" for ending in common[:_ENDINGS])
     files = counted(sum(endings[ending] for ending in common), "file")
     yield (

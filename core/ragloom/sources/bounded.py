@@ -45,7 +45,6 @@ class BoundedLoader:
         self.suffixes: frozenset[str] = loader.suffixes
         self.chunker: str = str(getattr(loader, "chunker", ""))
         self.chunker_hint: str = str(getattr(loader, "chunker_hint", ""))
-        self.chunker_extra: str = str(getattr(loader, "chunker_extra", ""))
 
     @property
     def fingerprint(self) -> str:

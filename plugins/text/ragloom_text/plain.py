@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 
 from ragloom import Document, Source
@@ -106,7 +105,6 @@ class CodeLoader:
     suffixes = frozenset({"", *_BY_ENDING})
     fingerprint = "code-2"
     chunker_hint = "code"
-    chunker_extra = "" if find_spec("tree_sitter_language_pack") else "ragloom[code]"
 
     def load(self, source: Source, content: bytes) -> Document:
         """As in :class:`ragloom.Loader`."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from ragloom.config.component import Component
 
 HINT = "take another model"
@@ -36,9 +38,9 @@ def code_hints(space):
     return [line for line in space.index().warnings if "source code" in line]
 
 
-def test_source_code_without_its_chunker_is_told_once(files, make_space):
+def test_source_code_without_its_chunker_is_told_once(files, make_space, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tree_sitter_language_pack", None)  # is not installed
     space = make_space()
-    space.loaders[".py"].chunker_extra = "ragloom[code]"
     for name in ("a.py", "b.py", "c.go", "d.md", "e.json"):
         (files / name).write_text(f"words of {name}\n", "utf-8")
 
