@@ -33,6 +33,7 @@ def documents(path: Path) -> list[dict[str, object]]:
     return list(yaml.safe_load_all(path.read_text("utf-8")))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MANIFESTS)
 def test_kubernetes_reads_every_key_of_a_manifest(cluster, name):
     """A key that its client does not know would not come back."""
@@ -43,6 +44,7 @@ def test_kubernetes_reads_every_key_of_a_manifest(cluster, name):
         assert given == api.sanitize_for_serialization(made)
 
 
+@pytest.mark.slow
 def test_a_key_that_kubernetes_does_not_know_is_found(cluster):
     client = pytest.importorskip("kubernetes.client")
     api = client.ApiClient()
@@ -52,6 +54,7 @@ def test_a_key_that_kubernetes_does_not_know_is_found(cluster):
     assert given != api.sanitize_for_serialization(made)
 
 
+@pytest.mark.slow
 def test_compose_reads_the_file(cluster):
     tool = shutil.which("check-jsonschema", path=str(Path(sys.executable).parent))
     if tool is None:

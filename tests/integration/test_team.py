@@ -52,6 +52,7 @@ def project(folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("schema", "path"),
     [
@@ -70,6 +71,7 @@ def test_files_follow_their_published_schemas(schema, path, root):
     assert 0 == checked.returncode, checked.stdout + checked.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "path"),
     [
@@ -81,6 +83,7 @@ def test_the_hooks_are_what_pre_commit_reads(command, path, root):
     subprocess.run([tool("pre-commit"), command, str(root / path)], check=True)
 
 
+@pytest.mark.slow
 def test_the_image_is_what_hadolint_allows(root):
     checked = subprocess.run(
         [tool("hadolint"), str(root / "Dockerfile")], capture_output=True, text=True, check=False

@@ -215,6 +215,7 @@ def test_the_version_of_a_source_distribution_stays_without_git(copy, tmp_path):
     assert built_version(copy) == built_version(unpacked)
 
 
+@pytest.mark.slow
 def test_the_workflow_of_a_release_is_one_and_tries_the_oldest_and_the_newest(root, project):
     checked = pytest.importorskip("check_jsonschema", reason="needs check-jsonschema")
     path = root / ".github" / "workflows" / "release.yml"

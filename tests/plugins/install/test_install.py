@@ -239,6 +239,7 @@ def test_without_any_agent_it_names_those_there_are(project):
     assert "claude-code, codex" in ragloom("install", "--yes", cwd=project, code=1).stderr
 
 
+@pytest.mark.slow
 def test_the_skill_passes_the_reference_validator(project):
     validator = pytest.importorskip("skills_ref")
     ragloom("install", "claude-code", "codex", "--yes", cwd=project)

@@ -99,6 +99,7 @@ def test_what_is_wrong_is_one_line_of_json(url, path, raw, status, said):
     assert status == content["error"]["code"]
 
 
+@pytest.mark.slow
 def test_the_document_is_openapi_and_names_every_address(url):
     pytest.importorskip("openapi_spec_validator")
     from openapi_spec_validator import validate
