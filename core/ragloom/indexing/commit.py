@@ -58,7 +58,7 @@ class Committer:
     def words(
         self,
         previous: Snapshot | None,
-        stems: Sequence[Path],
+        stems: Iterable[Path],
         files: Mapping[str, FileEntry],
         dropped: npt.NDArray[np.intp],
     ) -> tuple[Snapshot, int]:
@@ -66,8 +66,8 @@ class Committer:
 
         Args:
             previous: The generation that answers.
-            stems: The segments of the Parts.
-            files: The whole manifest.
+            stems: The segments of the Parts, whose words are indexed as they come.
+            files: The whole manifest, once all of ``stems`` are taken.
             dropped: ``(r,)``: rows of ``previous`` that are gone, or in the Parts again.
 
         Returns:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -36,6 +37,7 @@ from ragloom.types import Progress
 
 LOCK_TIMEOUT = 600.0  # seconds to wait for another run
 PARTS = "parts"
+_NO_ROWS = np.empty(0, np.intp)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -43,9 +45,9 @@ class _Changes:
     """What the Parts of a plan change.
 
     Attributes:
+        known: The manifest before.
         files: The whole manifest.
-        stems: The segments.
-        chunks: How many are in them.
+        chunks: How many are in the Parts.
         embedded: How many texts the Parts were embedded for.
         truncated: Of how many of those the model read only the beginning.
         added: Files that were not in the index.
@@ -54,8 +56,8 @@ class _Changes:
         warnings: What is odd about the others.
     """
 
+    known: Mapping[str, FileEntry] = field(default_factory=dict)
     files: dict[str, FileEntry] = field(default_factory=dict)
-    stems: list[Path] = field(default_factory=list)
     chunks: int = 0
     embedded: int = 0
     truncated: int = 0
@@ -63,6 +65,23 @@ class _Changes:
     updated: list[str] = field(default_factory=list)
     failed: list[FailedFile] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+
+    def noted(self, parts: Iterable[Part]) -> Generator[Path]:
+        """Note what each Part changes, and give the segments of those that have one."""
+        for part in parts:
+            self.chunks += part.chunks
+            self.embedded += part.embedded
+            self.truncated += part.truncated
+            self.failed += part.failed
+            for failure in part.failed:  # what was indexed of it before keeps answering
+                if failure.path in self.known:
+                    self.files[failure.path] = self.known[failure.path]
+            for entry in part.files:
+                self.files[entry.uri] = entry
+                self.warnings += [f"{entry.uri}: {warning}" for warning in entry.warnings]
+                (self.updated if entry.uri in self.known else self.added).append(entry.uri)
+            if part.chunks:
+                yield part.stem
 
 
 class Indexer:
@@ -128,7 +147,8 @@ class Indexer:
             )
             parts = list(self._process(planned, processing))
             finish(folder, parts)
-        changes = self._changes(snapshot, planned, parts)
+        changes = _Changes(known={} if snapshot is None else snapshot.files)
+        list(changes.noted(parts))
         return IndexReport(
             space=self._name,
             added=tuple(changes.added),
@@ -186,12 +206,19 @@ class Indexer:
         truncated = embedder.truncated
         committer = Committer(self._directory, embedder, self._writer, self._progress)
         processing = Processing(components=self._components, folder=folder, previous=snapshot)
-        changes = self._changes(snapshot, planned, chain(ready, self._process(planned, processing)))
-        rewritten = {*changes.added, *changes.updated, *planned.removed}
+        changes = _Changes(
+            known={} if snapshot is None else snapshot.files, files=dict(planned.kept)
+        )
         gone = 0
-        if snapshot is None or rewritten:
-            dropped = _rows_of_files(snapshot, rewritten)
-            snapshot, gone = committer.words(snapshot, changes.stems, changes.files, dropped)
+        parts = chain(ready, self._process(planned, processing))
+        with closing(changes.noted(parts)) as stems:
+            if snapshot is None:  # words are indexed while files are read
+                snapshot, _ = committer.words(None, stems, changes.files, _NO_ROWS)
+            else:  # which rows are gone is known once all files are read
+                new = list(stems)
+                if rewritten := {*changes.added, *changes.updated, *planned.removed}:
+                    dropped = _rows_of_files(snapshot, rewritten)
+                    snapshot, gone = committer.words(snapshot, new, changes.files, dropped)
         with named_faults(folder, "removed"):
             shutil.rmtree(folder, ignore_errors=True)
         snapshot = committer.vectors(snapshot, seconds)
@@ -216,27 +243,6 @@ class Indexer:
         spread = bool(planned.read) and self._components.runner.elsewhere
         return processing.parts(list(planned.batches(spread=spread)), passed)
 
-    @staticmethod
-    def _changes(snapshot: Snapshot | None, planned: Plan, parts: Iterable[Part]) -> _Changes:
-        known = {} if snapshot is None else snapshot.files
-        changes = _Changes(files=dict(planned.kept))
-        for part in parts:
-            if part.chunks:
-                changes.stems.append(part.stem)
-            changes.chunks += part.chunks
-            changes.embedded += part.embedded
-            changes.truncated += part.truncated
-            changes.failed += part.failed
-            for failure in part.failed:  # what was indexed of it before keeps answering
-                if failure.path in known:
-                    changes.files[failure.path] = known[failure.path]
-            for entry in part.files:
-                changes.files[entry.uri] = entry
-                changes.warnings += [f"{entry.uri}: {warning}" for warning in entry.warnings]
-                (changes.updated if entry.uri in known else changes.added).append(entry.uri)
-        changes.files = {uri: changes.files[uri] for uri in sorted(changes.files)}
-        return changes
-
     def _report(
         self, snapshot: Snapshot, planned: Plan, changes: _Changes, started: float
     ) -> IndexReport:
@@ -257,8 +263,6 @@ class Indexer:
         )
 
 
-def _rows_of_files(snapshot: Snapshot | None, uris: set[str]) -> npt.NDArray[np.intp]:
-    if snapshot is None:
-        return np.empty(0, np.intp)
+def _rows_of_files(snapshot: Snapshot, uris: set[str]) -> npt.NDArray[np.intp]:
     numbers = [number for number, uri in enumerate(snapshot.uris) if uri in uris]
     return np.flatnonzero(np.isin(snapshot.file_of_row, numbers))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
+from pathlib import Path
 
 from ragloom.components import Components
 from ragloom.reports import FailedFile, UnreadEnding
@@ -21,8 +22,10 @@ from ragloom.types import Source
 
 _BATCH_BYTES = 6 << 20
 _BATCH_FILES = 2000
-_SMALL_BATCH_BYTES = 1 << 16  # a second or so of embedding, beside which a batch costs little
-_SPREAD = 64  # batches, where they are larger than the smallest and smaller than the largest
+_SMALL_BATCH_BYTES = 1 << 20  # half a second of reading, beside which a batch costs little
+_BATCHES = 8  # where they are larger than the smallest and smaller than the largest
+_SMALL_SPREAD_BYTES = 1 << 16  # a second or so of embedding
+_SPREAD = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,8 +81,10 @@ class Plan:
         Args:
             spread: Make smaller ones where that gives more processes something to do.
         """
-        most = min(max(_SMALL_BATCH_BYTES, self.size // _SPREAD), _BATCH_BYTES)
-        most = most if spread else _BATCH_BYTES
+        small, number = _SMALL_BATCH_BYTES, _BATCHES
+        if spread:
+            small, number = _SMALL_SPREAD_BYTES, _SPREAD
+        most = min(max(small, self.size // number), _BATCH_BYTES)
         batch: list[PlannedFile] = []
         size = 0
         for file in self.read:
@@ -143,7 +148,7 @@ class _Planner:
         seen: set[str] = set()
         unread = UnreadFiles()
         for item in self._components.walk(self._components.within, unread):
-            uri = item.source.uri
+            uri = item.uri
             if item.skipped:
                 found.warnings.append(f"{uri}: {item.skipped}")
                 continue
@@ -154,23 +159,25 @@ class _Planner:
         return found
 
     def _look_at(self, found: Plan, item: Found, entry: FileEntry | None) -> None:
-        uri = item.source.uri
+        uri = item.uri
         if item.status is None:
             found.fail(uri, item.problem, entry)
             return
-        now, parts = fingerprint(item.status), self._parts_of(uri)
+        parts = self._parts_of(uri)
         if entry is not None and entry.parts == parts and not self._full:
             if unchanged(entry, item.status):
                 self._keep(found, entry)
                 return
+            now = fingerprint(item.status)
             try:
-                digest = content_hash(read_regular(item.source.path))
+                digest = content_hash(read_regular(Path(item.path)))
             except OSError as error:
                 found.fail(uri, f"cannot be read: {error.strerror or error}", entry)
                 return
             if digest == entry.content_hash:
                 self._keep(found, replace(entry, fingerprint=now))
                 return
+        now = fingerprint(item.status)
         found.read.append(PlannedFile(source=item.source, fingerprint=now, parts=parts))
 
     def _compare(self, found: Plan, known: Mapping[str, FileEntry], seen: Collection[str]) -> None:

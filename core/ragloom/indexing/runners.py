@@ -18,10 +18,11 @@ import numpy.typing as npt
 
 from ragloom.components import Components
 from ragloom.config.settings import SpaceSettings
-from ragloom.errors import ConfigError, SourceError
-from ragloom.indexing.plan import PartsOf, PlannedFile
+from ragloom.errors import SourceError
+from ragloom.indexing.ahead import parts_ahead
+from ragloom.indexing.plan import PlannedFile
 from ragloom.indexing.process import ENTRIES, Part, content_of, kept, name_of, process
-from ragloom.plugin.host import PluginHost
+from ragloom.indexing.workers import ComponentsOfWorker
 from ragloom.protocols import Runner
 from ragloom.snapshot import Snapshot
 from ragloom.stores.faults import named_faults
@@ -73,16 +74,10 @@ class Workshop:
 
     def __call__(self) -> Callable[[Batch], MadePart]:
         """Make the components; each batch uses the same ones."""
-        components = Components(PluginHost.discover(), self.settings, self.root)
-        parts_of = PartsOf(components)
+        worker = ComponentsOfWorker(self.settings, self.root)
 
         def work(batch: Batch) -> MadePart:
-            for file in batch.files:
-                if parts_of(file.uri) != file.parts:
-                    raise ConfigError(
-                        f"a worker reads {file.uri} with other components than this process: "
-                        "install the same releases of ragloom, plugins and models there"
-                    )
+            worker.check(batch.files)
             contents = dict(zip([one.uri for one in batch.files], batch.contents, strict=True))
 
             def read(file: PlannedFile) -> bytes:
@@ -94,7 +89,7 @@ class Workshop:
             with tempfile.TemporaryDirectory(prefix="ragloom-") as folder:
                 part = process(
                     batch.files,
-                    components,
+                    worker.components,
                     Path(folder),
                     read=read,
                     known=batch.known,
@@ -131,6 +126,9 @@ class Processing:
         if not batches:
             return
         runner = self.components.runner
+        if not runner.elsewhere and not self.embed and not self.always:
+            yield from parts_ahead(batches, self.components, self.folder, progress)
+            return
         made = self._elsewhere if runner.elsewhere else self._here
         found = sorted(made(runner, batches, progress))
         yield from (part for _, _, part in found)

@@ -63,14 +63,17 @@ def fingerprint(status: os.stat_result) -> Fingerprint:
 def unchanged(entry: FileEntry, status: os.stat_result) -> bool:
     """Whether the file is surely what it was; False asks for its content to be compared."""
     known = entry.fingerprint
-    return known.changed_ns != 0 and known == Fingerprint(
-        status.st_size, status.st_mtime_ns, status.st_ctime_ns
+    return (
+        known.changed_ns == status.st_ctime_ns != 0
+        and known.modified_ns == status.st_mtime_ns
+        and known.size == status.st_size
     )
 
 
-def write_files(path: Path, files: Iterable[FileEntry]) -> None:
-    """Write the manifest as one JSON array."""
-    raw = [_fields(entry) | {"fingerprint": _fields(entry.fingerprint)} for entry in files]
+def write_files(path: Path, files: Mapping[str, FileEntry]) -> None:
+    """Write the manifest as one JSON array, in the order of the uris."""
+    entries = [files[uri] for uri in sorted(files)]
+    raw = [_fields(entry) | {"fingerprint": _fields(entry.fingerprint)} for entry in entries]
     path.write_text(json.dumps(raw, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
 
 

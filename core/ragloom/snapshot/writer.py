@@ -62,7 +62,7 @@ class GenerationWriter:
     Args:
         space_directory: The space's folder; the caller holds its lock.
         previous: The generation to start from.
-        files: The whole manifest.
+        files: The manifest: of those files whose segments are added, and in the end the whole.
         dimension: Numbers in a vector; where it is not that of ``previous``, no row stays.
         dropped: ``(r,)``: rows of ``previous`` that are removed: of a file all or none.
     """
@@ -158,7 +158,7 @@ class GenerationWriter:
         with named_faults(self.directory):
             self._merge()
             self._finish_words()
-            write_files(self.directory / "files.json", self._files.values())
+            write_files(self.directory / "files.json", self._files)
             sizes, checksums = self._compared()
             live = [np.delete(np.arange(len(one)), one.removed) for one in self._segments]
             pairs = list(zip(self._segments, live, strict=True))

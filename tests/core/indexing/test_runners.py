@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from ragloom import ConfigError, ModelError, Workspace
-from ragloom.indexing import runners
+from ragloom.indexing import plan
 from ragloom.plugin.local_runner import LocalRunner
 
 pytest.importorskip("onnxruntime")
@@ -69,7 +69,7 @@ def test_the_index_is_that_of_a_local_run(folder):
 
 
 def test_a_worker_with_other_components_is_an_error(folder, monkeypatch):
-    real = runners.PartsOf.__call__
+    real = plan.PartsOf.__call__
     with opened(folder, Elsewhere()) as space:
         planned = []
 
@@ -78,7 +78,7 @@ def test_a_worker_with_other_components_is_an_error(folder, monkeypatch):
             planned.append(path)
             return found if len(planned) <= 7 else f"{found}x"  # the plan's, then the worker's
 
-        monkeypatch.setattr(runners.PartsOf, "__call__", differs)
+        monkeypatch.setattr(plan.PartsOf, "__call__", differs)
         with pytest.raises(ConfigError, match="with other components than this process"):
             space.index()
         assert 0 == space.generation
