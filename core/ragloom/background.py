@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from threading import Event
-from typing import Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Generic, Self, TypeVar
 
 from ragloom.indexing.indexer import LOCK_TIMEOUT
 from ragloom.types import Progress
+
+if TYPE_CHECKING:
+    import asyncio
 
 T = TypeVar("T")
 Report = TypeVar("Report")
@@ -34,6 +36,8 @@ class Worker:
         Where the caller is cancelled, work that has not begun never does, and what has begun comes to
         its end.
         """
+        import asyncio
+
         if self._executor is None:
             self._executor = ThreadPoolExecutor(1, thread_name_prefix="ragloom")
         context = copy_context()
@@ -86,6 +90,8 @@ class Indexed(ABC, Generic[Report]):
         waits for another one stops before it changes anything); what is embedded by then is kept for the
         next run. ``progress`` is called on the thread.
         """
+        import asyncio
+
         stop = Event()
 
         def step(stage: str, done: int, total: int) -> None:

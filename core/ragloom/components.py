@@ -206,9 +206,9 @@ class Components:
             yield from found
             return
         items = list(found)
-        files = [item.source.uri for item in items if item.status is not None]
+        files = [item.uri for item in items if item.status is not None]
         dropped = set(files) - set(self._select(files))
-        yield from (item for item in items if item.source.uri not in dropped)
+        yield from (item for item in items if item.uri not in dropped)
 
     def unread(self, passed: UnreadFiles | None = None) -> tuple[UnreadEnding, ...]:
         """The endings of this space that no loader reads.
@@ -246,8 +246,8 @@ class Components:
                 sources.append(name)
         settings = replace(self.settings, sources=tuple(sources))
         there = Components(self.host, settings, self.root, self._select)
-        for found in sorted(there.walk(), key=lambda found: found.source.uri):
-            uri = found.source.uri
+        for found in sorted(there.walk(), key=lambda found: found.uri):
+            uri = found.uri
             if found.status is None:
                 yield uri, SourceError(found.problem or found.skipped)
                 continue
@@ -352,7 +352,8 @@ def _sized(found: Found, most: int) -> Found:
     """A file that is found, or that it is skipped because it is too large."""
     if found.status is None or found.status.st_size <= most:
         return found
-    return Found(source=found.source, skipped=too_large(found.status.st_size, most))
+    why = too_large(found.status.st_size, most)
+    return Found(uri=found.uri, path=found.path, skipped=why)
 
 
 def _made(make: Callable[[str, Mapping[str, Json]], T], component: Component) -> T:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from ragloom.components import Components
 from ragloom.config.spelling import counted
 from ragloom.context.packing import build_context
+from ragloom.retrieval.answers import Answers
 from ragloom.retrieval.freshness import text_of
 from ragloom.retrieval.fusion import ranks
 from ragloom.retrieval.gate import Judged, farthest, judge
@@ -21,7 +22,7 @@ from ragloom.retrieval.nothing import below
 from ragloom.retrieval.query import Query
 from ragloom.retrieval.relevance import WordEvidence
 from ragloom.retrieval.rows import Row
-from ragloom.retrieval.search import Answers, judged
+from ragloom.retrieval.search import judged
 from ragloom.sources.names import spelled
 from ragloom.sources.screening import ending_of
 from ragloom.stores.filters import matches
@@ -106,8 +107,9 @@ class Sweep:
     gates: Sequence[GatedHits]
 
 
-def sweep(query: Query, space: Answers) -> Sweep:
+def sweep(query: Query | str, space: Answers) -> Sweep:
     """Judge the candidates of a query by every gate; see :meth:`ragloom.Space.sweep`."""
+    query = Query(query) if isinstance(query, str) else query
     top_k, _, _ = query.choices(space.settings)
     judgement = judged(replace(query, min_relevance=0.0), space, whole=True)
     last, ranking = judgement.examined, judgement.ranking
@@ -153,7 +155,7 @@ def sweep(query: Query, space: Answers) -> Sweep:
 
 
 def explain(
-    query: Query,
+    query: Query | str,
     space: Answers,
     components: Components,
     *,
@@ -161,6 +163,7 @@ def explain(
     max_tokens: int | None = None,
 ) -> Explanation:
     """Explain a search by a record of every verdict; see :meth:`ragloom.Space.explain`."""
+    query = Query(query) if isinstance(query, str) else query
     if max_tokens is not None and query.per_file is None:
         query = replace(query, per_file=0)  # as a context leaves it
     top_k, least, _ = query.choices(space.settings)
@@ -270,7 +273,7 @@ def _absence(query: Query, space: Answers, components: Components, uri: str) -> 
     if (ending := ending_of(path)) not in components.loaders:
         return f"{uri} is not indexed: no loader reads {ending or 'a name without an ending'}"
     for found in components.walk():
-        if found.source.uri == uri:
+        if found.uri == uri:
             return f"{uri} is not indexed: {found.skipped or found.problem or 'run ragloom index'}"
     roots = ", ".join(components.settings.sources)
     return (

@@ -8,6 +8,8 @@ from typing import Literal
 
 from ragloom.types import Hit, Lines
 
+_COUNTED = ("added", "updated", "removed", "unchanged", "failed", "chunks", "embedded", "reused")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailedFile:
@@ -73,6 +75,12 @@ class IndexReport:
     seconds: float = 0.0
     generation: int = 0
 
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many files and chunks each figure of the audit log is about."""
+        values = {name: getattr(self, name) for name in _COUNTED}
+        return {name: n if isinstance(n, int) else len(n) for name, n in values.items()}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StaleChunk:
@@ -102,6 +110,11 @@ class VerifyReport:
     chunks: int
     exact: int
     stale: tuple[StaleChunk, ...] = ()
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many chunks each figure of the audit log is about."""
+        return {"chunks": self.chunks, "exact": self.exact, "stale": len(self.stale)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

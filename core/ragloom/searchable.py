@@ -18,9 +18,9 @@ from ragloom.context.packing import Strategy, build_context
 from ragloom.errors import ConfigError, RagloomError
 from ragloom.protocols import Embeddings, Formatter, TokenCounter
 from ragloom.reports import SearchFinished
+from ragloom.retrieval.answers import Answers
 from ragloom.retrieval.freshness import text_of
 from ragloom.retrieval.query import Query
-from ragloom.retrieval.search import Answers
 from ragloom.types import Condition, Context, Hit, Mode, SearchResult
 
 _POOL = 4  # hits to choose from, for each one wanted, where they should differ

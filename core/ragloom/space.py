@@ -14,7 +14,6 @@ from ragloom.components import Components, Home, Select
 from ragloom.config.settings import SpaceSettings
 from ragloom.config.spelling import did_you_mean
 from ragloom.errors import NotIndexedError, SourceError
-from ragloom.explain import Explanation, Sweep, explain, sweep
 from ragloom.indexing.answering import StoreReader
 from ragloom.indexing.drop import drop
 from ragloom.indexing.indexer import LOCK_TIMEOUT, Indexer
@@ -29,8 +28,6 @@ from ragloom.retrieval.first_warnings import first_warnings
 from ragloom.retrieval.fitting import fit
 from ragloom.retrieval.freshness import follow, follow_remote
 from ragloom.retrieval.query import Query
-from ragloom.retrieval.ranking import Ranking
-from ragloom.retrieval.search import judged, search
 from ragloom.retrieval.verify import prove
 from ragloom.searchable import Searchable
 from ragloom.snapshot import Snapshot, current_generation, last_meta
@@ -42,7 +39,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-_FIGURES = ("added", "updated", "removed", "unchanged", "failed", "chunks", "embedded", "reused")
+    from ragloom.explain import Explanation, Sweep
+    from ragloom.retrieval.ranking import Ranking
 
 
 class Space(Components, Searchable, Sharded, Indexed[IndexReport]):
@@ -151,18 +149,16 @@ class Space(Components, Searchable, Sharded, Indexed[IndexReport]):
         before = current_generation(self.directory)
         report = indexer.run(full=full, seconds=seconds, timeout=timeout)
         self._told(report, changed=report.generation != before)
-        first = bool(report.embedded) and (not before or report.embedded == report.chunks)
-        if first:
-            known = self.snapshot(), self.settings, self.loaders, self.host.providers("chunkers")
-            said = first_warnings(self.embedder, self.calibration(), *known)
-            return replace(report, warnings=(*report.warnings, *said))
-        return report
+        if not report.embedded or (before and report.embedded < report.chunks):
+            return report
+        known = self.snapshot(), self.settings, self.loaders, self.host.providers("chunkers")
+        said = first_warnings(self.embedder, self.calibration(), *known)
+        return replace(report, warnings=(*report.warnings, *said))
 
     def repair(self, *, progress: Progress | None = None) -> int:
         """Rebuild the store from the snapshot, or the snapshot from the store; nothing is embedded.
 
-        Where both are lost, the generation before answers again. What is damaged is quarantined, never
-        deleted.
+        Where both are lost, the generation before answers again. Damaged files are quarantined.
 
         Returns:
             Chunks in the index.
@@ -219,9 +215,8 @@ class Space(Components, Searchable, Sharded, Indexed[IndexReport]):
         snapshot = self.snapshot()
         snapshot.check()
         report = prove(snapshot, self.root, self.loaders, progress)
-        figures = {"chunks": report.chunks, "exact": report.exact, "stale": len(report.stale)}
-        seconds = time.perf_counter() - started
-        self._finished("verify", snapshot.meta.generation, seconds, figures, changed=False)
+        generation, seconds = snapshot.meta.generation, time.perf_counter() - started
+        self._finished("verify", generation, seconds, report.counts, changed=False)
         return report
 
     @property
@@ -270,6 +265,8 @@ class Space(Components, Searchable, Sharded, Indexed[IndexReport]):
 
     def answer(self, query: Query) -> SearchResult:
         """See :meth:`Searchable.answer`; each hit is compared with its file."""
+        from ragloom.retrieval.search import search
+
         return search(query, self)
 
     def explain(
@@ -285,12 +282,15 @@ class Space(Components, Searchable, Sharded, Indexed[IndexReport]):
         Raises:
             NotIndexedError: Nothing is indexed yet, or with another model.
         """
-        query = Query(query) if isinstance(query, str) else query
+        from ragloom.explain import explain
+
         return explain(query, self, self, expect=expect, max_tokens=max_tokens)
 
     def sweep(self, query: Query | str) -> Sweep:
         """What each ``min_relevance`` would show of a query; raises as :meth:`explain`."""
-        return sweep(Query(query) if isinstance(query, str) else query, self)
+        from ragloom.explain import sweep
+
+        return sweep(query, self)
 
     def rank(self, text: str, *, mode: Mode | None = None, where: Sequence[str] = ()) -> Ranking:
         """The candidates of a query in their order, without a gate; rows are :meth:`snapshot`'s.
@@ -298,6 +298,8 @@ class Space(Components, Searchable, Sharded, Indexed[IndexReport]):
         Raises:
             NotIndexedError: Nothing is indexed yet, or with another model.
         """
+        from ragloom.retrieval.search import judged
+
         return judged(Query(text, min_relevance=0.0, mode=mode, where=where), self).ranking
 
     def follow(self, hit: Hit) -> Hit | None:
@@ -325,7 +327,6 @@ class Space(Components, Searchable, Sharded, Indexed[IndexReport]):
             NotIndexedError: Nothing is indexed yet.
             ConfigError: Too few of the queries found anything to compare.
         """
-        self.reset_calibration()
         return fit(self, self.directory, off_topic)
 
     def reset_calibration(self) -> None:
@@ -381,17 +382,16 @@ class Space(Components, Searchable, Sharded, Indexed[IndexReport]):
         return Indexer(self.name, self.directory, self, progress)
 
     def _told(self, report: IndexReport, *, changed: bool = True) -> None:
-        values = {name: getattr(report, name) for name in _FIGURES}
-        figures = {name: n if isinstance(n, int) else len(n) for name, n in values.items()}
-        self._finished("index", report.generation, report.seconds, figures, changed=changed)
+        self._finished("index", report.generation, report.seconds, report.counts, changed=changed)
 
     def _refuse_emptying(self) -> None:
         if self.record is None or not self.generation:
             return
         sources = self.settings.sources
         if sources != self.record.usual().sources and all(f.skipped for f in self.walk()):
-            named = ", ".join(sources)
-            raise SourceError(f"{named}: no file to index; {self.name!r} stays as it is")
+            raise SourceError(
+                f"{', '.join(sources)}: no file to index; {self.name!r} stays as it is"
+            )
 
     def _prepare(self) -> None:
         self.workspace.make_state()

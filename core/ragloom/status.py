@@ -82,7 +82,7 @@ def _drift(walk: Iterable[Found], known: Mapping[str, FileEntry]) -> Drift:
     added = changed = 0
     seen: set[str] = set()
     for found in walk:
-        uri = found.source.uri
+        uri = found.uri
         if found.skipped:
             continue
         seen.add(uri)

@@ -12,9 +12,9 @@ import numpy as np
 
 from ragloom.errors import MissingDependencyError
 from ragloom.evaluation.collections import Collection, everyday_questions
+from ragloom.retrieval.answers import Answers
 from ragloom.retrieval.query import Query
 from ragloom.retrieval.ranking import Ranking
-from ragloom.retrieval.search import Answers
 from ragloom.types import Hit, Mode, Progress, SearchResult
 
 METRICS = ("ndcg@10", "recall@10", "recall@100", "mrr@10")

@@ -125,7 +125,7 @@ class StoreWriter:
             else:
                 rows, gone = self._differing(snapshot)
                 journal.touch(())  # killed, the next run reads it once more
-            current = contents == snapshot.contents and not (len(rows) or gone)
+            current = not (len(rows) or gone) and contents == snapshot.contents
             if not current:
                 self._claim()
             self._upsert(snapshot, rows)
@@ -243,12 +243,13 @@ class StoreWriter:
         lacking: npt.NDArray[np.bool_] = np.ones(len(snapshot), np.bool_)
         foreign: set[str] = set()
         try:
-            for chunk, _ in self._scan() if self.store.count() else ():
-                row = snapshot.rows_of([chunk.id])
-                if not len(row):
-                    foreign.add(chunk.id)
-                elif chunk == _stored(snapshot, int(row[0])):
-                    lacking[row] = False
+            for chunks, _ in self._pages() if self.store.count() else ():
+                rows = snapshot.rows_of(chunk.id for chunk in chunks)
+                known = dict(zip(_names(snapshot, rows), rows.tolist(), strict=True))
+                foreign |= {chunk.id for chunk in chunks} - known.keys()
+                there = [chunk for chunk in chunks if chunk.id in known]
+                same = [known[one.id] for one in there if one == _stored(snapshot, known[one.id])]
+                lacking[same] = False
         except StoreDamagedError as error:
             if any(self._files.iterdir()):
                 raise  # what is damaged cannot be relied on to be emptied
@@ -257,12 +258,16 @@ class StoreWriter:
             return np.arange(len(snapshot)), set()
         return np.flatnonzero(lacking), foreign
 
-    def _scan(self) -> Iterator[tuple[Chunk, Embeddings]]:
+    def _pages(self) -> Iterator[tuple[Sequence[Chunk], Embeddings]]:
         for chunks, vectors in self.store.scan():
-            for chunk, vector in zip(chunks, vectors, strict=True):
-                if not np.isfinite(vector).all():
-                    raise StoreDamagedError(f"{chunk.uri}: a vector in the store is not finite")
-                yield chunk, vector
+            if not np.isfinite(vectors).all():
+                uri = chunks[int(np.isfinite(vectors).all(axis=1).argmin())].uri
+                raise StoreDamagedError(f"{uri}: a vector in the store is not finite")
+            yield chunks, vectors
+
+    def _scan(self) -> Iterator[tuple[Chunk, Embeddings]]:
+        for chunks, vectors in self._pages():
+            yield from zip(chunks, vectors, strict=True)
 
     def _claim(self) -> None:
         """Say that the store holds no known set, and that this run writes to it."""

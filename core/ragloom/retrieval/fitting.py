@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from ragloom.retrieval.calibration import fit_to_corpus, write_calibration
+from ragloom.retrieval.answers import Answers
+from ragloom.retrieval.calibration import CALIBRATION_NAME, fit_to_corpus, write_calibration
 from ragloom.retrieval.query import Query
 from ragloom.retrieval.relevance import DEFAULT_CALIBRATION
-from ragloom.retrieval.search import Answers, search
 from ragloom.types import Calibration
 
 
@@ -18,6 +18,10 @@ def fit(space: Answers, directory: Path, off_topic: Sequence[str]) -> Calibratio
     Raises:
         ConfigError: Too few of the queries found anything to compare.
     """
+    from ragloom.retrieval.search import search
+
+    # The searches below are by the embedder's own.
+    (directory / CALIBRATION_NAME).unlink(missing_ok=True)
     fitted = fit_to_corpus(
         space.embedder.calibration or DEFAULT_CALIBRATION,
         lambda text: search(Query(text, min_relevance=0.0, mode="hybrid"), space, rerank=False),

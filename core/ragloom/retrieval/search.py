@@ -11,15 +11,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Protocol, cast
+from typing import cast
 
 import numpy as np
-import numpy.typing as npt
 
-from ragloom.config.settings import SpaceSettings
 from ragloom.errors import ModelError
-from ragloom.protocols import Embedder, Reranker, SearchableStore
-from ragloom.reports import UnreadEnding
+from ragloom.protocols import Embedder
+from ragloom.retrieval.answers import Answers
 from ragloom.retrieval.gate import Judged, examined, farthest, judge
 from ragloom.retrieval.nothing import why_fewer
 from ragloom.retrieval.parsed_query import ParsedQuery, parse
@@ -38,7 +36,7 @@ from ragloom.retrieval.rows import Row
 from ragloom.snapshot import Snapshot
 from ragloom.snapshot.remote import RemoteIndex, RemoteSnapshot
 from ragloom.sources.unread import nothing_indexed
-from ragloom.types import Calibration, Condition, Hit, Mode, SearchResult
+from ragloom.types import Calibration, Hit, Mode, SearchResult
 
 _LOG = logging.getLogger("ragloom")
 
@@ -46,48 +44,6 @@ _COMPLETED = 100  # best by words, whose vectors are as good as all: benchmarks/
 _BLOCK = 50  # candidates that are weighed at once
 _SEEN = 3  # candidates before the best of a question among other sentences
 _OF_A_SENTENCE = 10  # best candidates of each sentence that are examined, too
-
-
-class Answers(Protocol):
-    """What answers a query: a :class:`ragloom.Space`."""
-
-    @property
-    def name(self) -> str:
-        """The space."""
-
-    @property
-    def settings(self) -> SpaceSettings:
-        """What a query leaves open."""
-
-    @property
-    def narrowing(self) -> Sequence[Condition]:
-        """What every hit passes, beside the conditions of the query."""
-
-    @property
-    def embedder(self) -> Embedder:
-        """The one that made the snapshot; not made in mode ``lexical``."""
-
-    @property
-    def reranker(self) -> Reranker | None:
-        """Reorders the best candidates."""
-
-    def snapshot(self) -> Snapshot:
-        """The generation that answers."""
-
-    def native(self) -> SearchableStore | None:
-        """An open store that finds the nearest chunks instead of the snapshot."""
-
-    def calibration(self) -> Calibration | None:
-        """Instead of the embedder's own."""
-
-    def complete(self, rows: npt.NDArray[np.intp]) -> None:
-        """Embed those of some rows, best first, that have no vector yet, while there is time."""
-
-    def follow(self, hit: Hit) -> Hit | None:
-        """A hit as its file stands now; None where the file no longer says it."""
-
-    def unread(self) -> Sequence[UnreadEnding]:
-        """The endings that no loader reads, of a space that holds nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,9 +9,10 @@ from threading import RLock
 from typing import TypeVar
 
 from ragloom.errors import RagloomError
+from ragloom.retrieval.answers import Answers
 from ragloom.retrieval.query import Query
 from ragloom.retrieval.ranking import Ranking, order
-from ragloom.retrieval.search import Answers, Gathered, gather, judge_ranking, result_of
+from ragloom.retrieval.search import Gathered, gather, judge_ranking, result_of
 from ragloom.snapshot import Snapshot
 from ragloom.types import SearchResult
 

@@ -9,9 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from rapidfuzz.distance import OSA
-from rapidfuzz.process import extract
-
 from ragloom.snapshot import Snapshot
 
 _WORD = re.compile(r"(?<![\w./@#:-])[^\W\d_]+(?![\w/@#:-]|\.\w)")
@@ -58,6 +55,9 @@ def corrected(
 
 
 def _nearest(word: str, snapshot: Snapshot, *, name: bool) -> str | None:
+    from rapidfuzz.distance import OSA
+    from rapidfuzz.process import extract
+
     spelt = [one for one, _ in snapshot.file_lexical.vocabulary(word[0]) if one.isalpha()]
     most = 2 if len(word) >= _LONG and not name else 1
     near = extract(word, spelt, scorer=OSA.distance, score_cutoff=most, limit=None)

@@ -28,12 +28,12 @@ from ragloom.sources.git_settings import GitExcludes, git_excludes
 from ragloom.sources.ignore_rules import IgnoreRules
 from ragloom.sources.roots import Root, of_the_system
 from ragloom.sources.screening import (
+    DATA_ENDINGS,
     LARGEST_DATA,
     describes_api,
     ending_of,
     head_of,
     holds_a_key,
-    is_data,
     is_generated,
     is_text,
 )
@@ -58,16 +58,24 @@ class Found:
     """A file to index, with its status; or a place that was skipped, and why.
 
     Attributes:
-        source: The file, or the folder that could not be listed.
+        uri: Names the file, or the folder that could not be listed.
+        path: Where it is.
         status: Of the file; None where there is nothing to read.
         problem: Why it could not be read.
         skipped: Why it is not indexed, on purpose.
     """
 
-    source: Source
+    uri: str
+    path: str
     status: os.stat_result | None = None
     problem: str = ""
     skipped: str = ""
+
+    @property
+    def source(self) -> Source:
+        """What a loader is given; a walk over thousands of files that stay as they are makes none."""
+        modified = 0.0 if self.status is None else self.status.st_mtime_ns / 1e9
+        return Source(uri=self.uri, path=Path(self.path), modified=modified)
 
 
 def matches_any(uri: str, patterns: Sequence[str]) -> bool:
@@ -116,8 +124,8 @@ def walk(
         empty = True
         for found in _walk_root(root, [other.path for other in roots], chosen):
             empty = False
-            if found.source.uri not in seen:
-                seen.add(found.source.uri)
+            if found.uri not in seen:
+                seen.add(found.uri)
                 yield found
         for pattern in root.patterns if empty and not within else ():
             yield _skipped(str(root.path / pattern), chosen, "no file to index matches")
@@ -210,8 +218,7 @@ def _relative(path: str, folder: Path) -> str:
 
 
 def _unlisted(folder: str, choice: _Choice, error: OSError) -> Found:
-    source = Source(uri=choice.uri(folder), path=Path(folder))
-    return Found(source=source, problem=f"cannot be listed: {error.strerror}")
+    return Found(uri=choice.uri(folder), path=folder, problem=f"cannot be listed: {error.strerror}")
 
 
 def _sorted_out(
@@ -238,13 +245,14 @@ def _visit(entry: os.DirEntry[str], choice: _Choice, allowed: Sequence[Path]) ->
         if not _inside(entry.path, allowed):
             yield _skipped(entry.path, choice, "a link to outside the roots")
         return
-    wanted = ending_of(entry.name) in choice.endings and not is_generated(entry.name)
+    ending = ending_of(entry.name)
+    wanted = ending in choice.endings and not is_generated(entry.name)
     if wanted or choice.is_secret(entry.path):
         uri = choice.uri(entry.path)
         if choice.takes(uri):
-            for found in _file(entry.path, uri, allowed, choice):
+            for found in _file(entry.path, uri, allowed, choice, linked=entry.is_symlink()):
                 if found.status is None or _is_worth_reading(
-                    found.source.path, found.status.st_size
+                    found.path, ending, found.status.st_size
                 ):
                     yield found
     elif (
@@ -261,49 +269,50 @@ def _named_file(path: Path, choice: _Choice) -> Iterator[Found]:
     if not {ending_of(path.name), ""} & set(choice.endings):
         yield _skipped(str(path), choice, "no loader reads this kind of file")
     else:
-        yield from _file(str(path), choice.uri(str(path)), [path], choice)
+        linked = path.is_symlink()
+        yield from _file(str(path), choice.uri(str(path)), [path], choice, linked=linked)
 
 
-def _file(path: str, uri: str, allowed: Sequence[Path], choice: _Choice) -> Iterator[Found]:
-    source = Source(uri=uri, path=Path(path))
+def _file(
+    path: str, uri: str, allowed: Sequence[Path], choice: _Choice, *, linked: bool
+) -> Iterator[Found]:
     if _UNDECODED.search(uri):
-        yield Found(source=source, problem="its name is not valid UTF-8: rename it to index it")
+        problem = "its name is not valid UTF-8: rename it to index it"
+        yield Found(uri=uri, path=path, problem=problem)
         return
     if choice.is_secret(path):
-        yield Found(source=source, skipped="looks like a secret")
+        yield Found(uri=uri, path=path, skipped="looks like a secret")
         return
     try:
-        if os.path.islink(path):
+        if linked:
             if not os.path.exists(path):
-                yield Found(source=source, skipped="a link that leads nowhere")
+                yield Found(uri=uri, path=path, skipped="a link that leads nowhere")
             elif not _inside(path, allowed):
-                yield Found(source=source, skipped="a link to outside the roots")
+                yield Found(uri=uri, path=path, skipped="a link to outside the roots")
             return  # inside, it is indexed under its own name
         status = os.stat(path)
     except OSError as error:
-        yield Found(source=source, problem=f"cannot be read: {error.strerror}")
+        yield Found(uri=uri, path=path, problem=f"cannot be read: {error.strerror}")
         return
     if not stat.S_ISREG(status.st_mode):
-        yield Found(source=source, skipped=f"{NO_FILE}")
-        return
-    if not ending_of(path) and holds_a_key(head_of(path)):
-        yield Found(source=source, skipped="looks like a secret")
-        return
-    source = Source(uri=uri, path=source.path, modified=status.st_mtime_ns / 1e9)
-    yield Found(source=source, status=status)
+        yield Found(uri=uri, path=path, skipped=f"{NO_FILE}")
+    elif not ending_of(path) and holds_a_key(head_of(path)):
+        yield Found(uri=uri, path=path, skipped="looks like a secret")
+    else:
+        yield Found(uri=uri, path=path, status=status)
 
 
-def _is_worth_reading(path: Path, size: int) -> bool:
+def _is_worth_reading(path: str, ending: str, size: int) -> bool:
     """Whether a regular file that the walk found, not named, holds what people read."""
-    if not is_data(path.name):
+    if ending not in DATA_ENDINGS:
         return True
     if size > LARGEST_DATA:
-        return ending_of(path) != "" and describes_api(head_of(path))
-    return ending_of(path) != "" or is_text(head_of(path))
+        return ending != "" and describes_api(head_of(path))
+    return ending != "" or is_text(head_of(path))
 
 
 def _skipped(path: str, choice: _Choice, why: str) -> Found:
-    return Found(source=Source(uri=choice.uri(path), path=Path(path)), skipped=why)
+    return Found(uri=choice.uri(path), path=path, skipped=why)
 
 
 def _is_dir(entry: os.DirEntry[str]) -> bool:

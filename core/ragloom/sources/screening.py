@@ -17,11 +17,11 @@ _GENERATED = re.compile(
 )
 """Names of what is written for tools: lock files, minified scripts and styles, our own settings."""
 
-_DATA = frozenset(
+DATA_ENDINGS = frozenset(
     {"", ".cfg", ".conf", ".csv", ".ini", ".json", ".jsonc", ".properties", ".toml", ".tsv"}
     | {".yaml", ".yml"}
 )
-
+"""Of files that hold settings or data, written by people or by programs."""
 
 _HEAD = 4096  # bytes that tell whether a file is text
 
@@ -38,11 +38,6 @@ def ending_of(name: str | os.PathLike[str]) -> str:
 def is_generated(name: str) -> bool:
     """Whether a file of this name is written for tools, and says nothing to people."""
     return bool(_GENERATED.match(name))
-
-
-def is_data(name: str) -> bool:
-    """Whether a file of this name holds settings or data, written by people or by programs."""
-    return ending_of(name) in _DATA
 
 
 def describes_api(head: bytes) -> bool:
