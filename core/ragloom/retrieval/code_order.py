@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import PurePosixPath
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ragloom.retrieval.parsed_query import ParsedQuery
 from ragloom.snapshot import Snapshot
 from ragloom.snapshot.analyzer import words
 from ragloom.snapshot.languages import ENGLISH, STOP_WORDS, stemmer
+from ragloom.sources.screening import ending_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -69,9 +70,10 @@ _SOUGHT = frozenset(_WORDS.split())
 """Words of a query that looks for them."""
 
 
+@lru_cache(maxsize=1 << 14)
 def is_code(uri: str) -> bool:
     """Whether a file defines things by name."""
-    return PurePosixPath(uri).suffix.lower() in CODE_ENDINGS
+    return ending_of(uri) in CODE_ENDINGS
 
 
 def is_aside(uri: str, headings: Sequence[str] = ()) -> bool:
