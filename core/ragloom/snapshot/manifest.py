@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import astuple, dataclass, field, replace
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, cast
 
@@ -78,8 +79,11 @@ def write_files(path: Path, files: Mapping[str, FileEntry]) -> None:
 
 
 def _fields(one: FileEntry | Fingerprint) -> dict[str, Any]:
-    """The fields by name; ``asdict`` would copy what is in them, and take ten times as long."""
-    return {name: getattr(one, name) for name in one.__slots__}
+    """The fields by name; ``asdict`` would copy what is in them, and take twenty times as long."""
+    return dict(zip(one.__slots__, _VALUES[type(one)](one), strict=True))
+
+
+_VALUES = {kind: attrgetter(*kind.__slots__) for kind in (FileEntry, Fingerprint)}
 
 
 def write_seen(path: Path, files: Iterable[FileEntry]) -> None:

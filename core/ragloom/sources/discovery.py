@@ -113,6 +113,7 @@ def walk(
     seen: set[str] = set()
     chosen = _Choice(
         base=base,
+        below=os.path.join(base, ""),
         endings=endings,
         include=_spec(include) if include else None,
         exclude=_spec(exclude) if exclude else None,
@@ -136,6 +137,7 @@ class _Choice:
     """Which names are wanted."""
 
     base: Path
+    below: str
     endings: Collection[str]
     include: pathspec.GitIgnoreSpec | None
     exclude: pathspec.GitIgnoreSpec | None
@@ -144,7 +146,10 @@ class _Choice:
     unread: UnreadFiles | None = None
 
     def uri(self, path: str) -> str:
-        return _relative(path, self.base)
+        """A path as seen from the base, with slashes."""
+        if path.startswith(self.below):  # as in a walk, a fifth of whose time relpath took
+            return path[len(self.below) :].replace(os.sep, "/")
+        return os.path.relpath(path, self.base).replace(os.sep, "/")
 
     def covers(self, path: str, *, is_folder: bool) -> bool:
         """Whether a path lies within what is walked or, as a folder, leads there."""
@@ -204,17 +209,9 @@ def _walk_root(root: Root, allowed: Sequence[Path], choice: _Choice) -> Iterator
             if (
                 pattern is None
                 or _is_dir(entry)
-                or pattern.match_file(_relative(entry.path, root.path))
+                or pattern.match_file(os.path.relpath(entry.path, root.path).replace(os.sep, "/"))
             ):
                 yield from _visit(entry, choice, allowed)
-
-
-def _relative(path: str, folder: Path) -> str:
-    """``path`` as seen from a folder, with slashes."""
-    below = os.path.join(folder, "")
-    if path.startswith(below):  # as in a walk, a fifth of whose time relpath took
-        return path[len(below) :].replace(os.sep, "/")
-    return os.path.relpath(path, folder).replace(os.sep, "/")
 
 
 def _unlisted(folder: str, choice: _Choice, error: OSError) -> Found:
@@ -250,7 +247,8 @@ def _visit(entry: os.DirEntry[str], choice: _Choice, allowed: Sequence[Path]) ->
     if wanted or choice.is_secret(entry.path):
         uri = choice.uri(entry.path)
         if choice.takes(uri):
-            for found in _file(entry.path, uri, allowed, choice, linked=entry.is_symlink()):
+            linked = entry.is_symlink()
+            for found in _file(entry.path, uri, ending, allowed, choice, linked=linked):
                 if found.status is None or _is_worth_reading(
                     found.path, ending, found.status.st_size
                 ):
@@ -269,12 +267,12 @@ def _named_file(path: Path, choice: _Choice) -> Iterator[Found]:
     if not {ending_of(path.name), ""} & set(choice.endings):
         yield _skipped(str(path), choice, "no loader reads this kind of file")
     else:
-        linked = path.is_symlink()
-        yield from _file(str(path), choice.uri(str(path)), [path], choice, linked=linked)
+        uri, ending, linked = choice.uri(str(path)), ending_of(path), path.is_symlink()
+        yield from _file(str(path), uri, ending, [path], choice, linked=linked)
 
 
 def _file(
-    path: str, uri: str, allowed: Sequence[Path], choice: _Choice, *, linked: bool
+    path: str, uri: str, ending: str, allowed: Sequence[Path], choice: _Choice, *, linked: bool
 ) -> Iterator[Found]:
     if _UNDECODED.search(uri):
         problem = "its name is not valid UTF-8: rename it to index it"
@@ -296,7 +294,7 @@ def _file(
         return
     if not stat.S_ISREG(status.st_mode):
         yield Found(uri=uri, path=path, skipped=f"{NO_FILE}")
-    elif not ending_of(path) and holds_a_key(head_of(path)):
+    elif not ending and holds_a_key(head_of(path)):
         yield Found(uri=uri, path=path, skipped="looks like a secret")
     else:
         yield Found(uri=uri, path=path, status=status)
