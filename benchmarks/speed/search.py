@@ -37,7 +37,7 @@ from ragloom.retrieval.ranking import find_candidates, order
 from ragloom.retrieval.search import search
 from ragloom.snapshot import GenerationWriter, Snapshot
 from ragloom.snapshot.manifest import FileEntry, fingerprint
-from ragloom.snapshot.segment import SegmentWriter, VectorWriter, chunk_line
+from ragloom.snapshot.segment import SegmentWriter, VectorWriter, pack
 from ragloom.sources.loading import content_hash
 from ragloom.types import Calibration, Chunk, Hit, Lines, Span
 
@@ -139,7 +139,7 @@ def synthetic(
                 tokens=len(text.split()),
             )
             key = f"{number:032x}".encode()
-            segment.add(uri, chunk_line(chunk), chunk.id.encode(), key)
+            segment.add(uri, pack(chunk), chunk.id.encode(), key)
             texts.append(text)
             start += len(text) + 2
         path = folder / uri

@@ -266,7 +266,7 @@ class Committer:
         for row in rows.tolist():
             chunk = previous.chunk(row)
             key = embedding_key(chunk, self._embedder.fingerprint)
-            writer.add(chunk.uri, previous.line(row), chunk.id.encode(), key.encode())
+            writer.add(chunk.uri, previous.packed(row), chunk.id.encode(), key.encode())
         writer.close()
         return stem
 

@@ -24,7 +24,7 @@ from ragloom.indexing.plan import PlannedFile
 from ragloom.protocols import Embedder
 from ragloom.reports import FailedFile
 from ragloom.snapshot.manifest import FileEntry, Manifest
-from ragloom.snapshot.segment import Segment, SegmentWriter, VectorWriter, chunk_line, files_of
+from ragloom.snapshot.segment import Segment, SegmentWriter, VectorWriter, files_of, pack
 from ragloom.sources.loading import (
     SecretFileError,
     chunker_for,
@@ -108,8 +108,7 @@ def process(
                     progress(file)
                 for chunk in chunks:
                     key = embedding_key(chunk, components.embedder.fingerprint)
-                    line = chunk_line(chunk)
-                    writer.add(file.uri, line, chunk.id.encode(), key.encode())
+                    writer.add(file.uri, pack(chunk), chunk.id.encode(), key.encode())
                 entries.append(
                     FileEntry(
                         uri=file.uri,

@@ -28,7 +28,7 @@ from ragloom.snapshot import (
     point_at,
 )
 from ragloom.snapshot.manifest import FileEntry
-from ragloom.snapshot.segment import SegmentWriter, VectorWriter, chunk_line
+from ragloom.snapshot.segment import SegmentWriter, VectorWriter, pack
 from ragloom.stores.atomic import quarantine
 from ragloom.stores.faults import is_folder
 from ragloom.types import Chunk
@@ -172,7 +172,7 @@ class Recovery:
             stem = Path(folder, f"store-{time.time_ns():x}")
             segment = SegmentWriter(stem)
             for chunk, key, _ in rows:
-                segment.add(chunk.uri, chunk_line(chunk), chunk.id.encode(), key.encode())
+                segment.add(chunk.uri, pack(chunk), chunk.id.encode(), key.encode())
             segment.close()
             vectors = VectorWriter(len(rows), dimension)
             vectors.put(np.arange(len(rows)), np.stack([vector for _, _, vector in rows]))

@@ -69,7 +69,7 @@ def merged(stem: Path, segments: Sequence[Segment], dimension: int) -> Segment:
         for row in rows.tolist():
             writer.add(
                 segment.uris[segment.files[row]],
-                segment.line(row),
+                segment.packed(row),
                 bytes(segment.ids[row]),
                 bytes(segment.keys[row]),
                 int(serials[row]),

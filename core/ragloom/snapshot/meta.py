@@ -18,7 +18,7 @@ from ragloom.stores.faults import entries_of, fault_error, fault_of, is_folder, 
 from ragloom.stores.formats import check_format
 from ragloom.text.parsing import parse_json
 
-FORMAT = 4  # 4: segments, whose rows need not have a vector yet
+FORMAT = 5  # 4: segments, whose rows need not have a vector yet; 5: deflated chunks
 _GENERATION = re.compile(r"gen-([0-9]+)")
 _READ_AT_ONCE = 1 << 20  # bytes
 _HEADER = (SyntaxError, TokenError)  # of numpy's, which are read as Python

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,9 +27,8 @@ from ragloom.snapshot.meta import (
     read_meta,
     unreadable,
 )
-from ragloom.snapshot.segment import CHUNKS, VECTORS, Segment
+from ragloom.snapshot.segment import CHUNKS, VECTORS, Segment, unpack
 from ragloom.snapshot.vector_codes import approximate, decode, encode, highest
-from ragloom.text.parsing import parse_json
 from ragloom.types import Chunk, Lines, Span
 
 LEXICAL, FILE_LEXICAL = "lexical", "lexical-files"  # of chunks, and of whole files
@@ -251,10 +250,10 @@ class Snapshot:
         """The names of the segments that rows are of, and their rows in them."""
         return ((segment.name, inside) for segment, _, inside in self._places(rows))
 
-    def line(self, row: int) -> bytes:
-        """The raw line of a row."""
+    def packed(self, row: int) -> bytes:
+        """The chunk in a row as it is kept."""
         segment, inside = self._place(row)
-        return segment.line(inside)
+        return segment.packed(inside)
 
     def embedded_text(self, row: int) -> str:
         """What the embedder reads of a row."""
@@ -264,7 +263,7 @@ class Snapshot:
     def chunk(self, row: int) -> Chunk:
         """The chunk in a row."""
         with self._named_damage():
-            read = cast("tuple[Any, ...]", parse_json(self.line(row)))
+            read = unpack(self.packed(row))
             text, context, (s0, s1, l0, l1, b0, b1), ordinal, tokens, headings = read
             uri = self.uris[self.file_of_row[row]]
             return Chunk(

@@ -2,8 +2,9 @@
 
 Of a segment ``NAME`` a generation holds::
 
-    NAME.chunks     a chunk a line; its metadata stands in the manifest, once a file
-    NAME.columns    per chunk: where its line begins, chunk id, embedding key, file, and after a merge
+    NAME.chunks     every chunk as JSON, deflated (RFC 1951); its metadata stands in the manifest, once
+                    a file
+    NAME.columns    per chunk: where it begins there, chunk id, embedding key, file, and after a merge
                     its serial number; and the order of the embedding keys
     NAME.vectors    per chunk: its vector in 24 bits a number; see ragloom.snapshot.vector_codes. It
                     is not there while no chunk has one
@@ -14,11 +15,12 @@ from __future__ import annotations
 
 import json
 import mmap
+import zlib
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -27,16 +29,18 @@ from ragloom.protocols import Embeddings
 from ragloom.snapshot.array_file import read_arrays, release, write_arrays
 from ragloom.snapshot.vector_codes import Codes, approximate, decode, encode
 from ragloom.text.chunks import join_context
+from ragloom.text.parsing import parse_json
 from ragloom.types import Chunk
 
 CHUNKS, COLUMNS, VECTORS, REMOVED = ".chunks", ".columns", ".vectors", ".removed"
 _MISSING = 127  # an exponent that no vector has
 KEY = "S32"  # of embedding keys and chunk ids
 _AT_ONCE = 1024  # vectors that are encoded
+_DEFLATE = -15  # zlib's window for a stream without header and checksum: the file has one
 
 
-def chunk_line(chunk: Chunk) -> bytes:
-    """A chunk as a line of a segment."""
+def pack(chunk: Chunk) -> bytes:
+    """A chunk as it is kept in a segment."""
     row = [
         chunk.text,
         chunk.context,
@@ -45,7 +49,20 @@ def chunk_line(chunk: Chunk) -> bytes:
         chunk.tokens,
         chunk.headings,
     ]
-    return json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+    content = json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode()
+    return zlib.compress(content, wbits=_DEFLATE)
+
+
+def unpack(packed: bytes) -> tuple[Any, ...]:
+    """The text of a chunk, its context, the six ends of its places, ordinal, tokens and headings.
+
+    Raises:
+        ValueError: That is none.
+    """
+    try:
+        return cast("tuple[Any, ...]", parse_json(zlib.decompress(packed, _DEFLATE)))
+    except zlib.error as error:
+        raise ValueError(f"no chunk: {error}") from error
 
 
 class Segment:
@@ -73,11 +90,11 @@ class Segment:
         self.files: npt.NDArray[np.int32] = columns["files"]
         self._key_order: npt.NDArray[np.uint32] = columns["key_order"]
         self._uris: npt.NDArray[np.uint8] = columns["uris"]
-        with _file(stem, CHUNKS).open("rb") as lines:
-            self._lines = mmap.mmap(lines.fileno(), 0, access=mmap.ACCESS_READ)
-        self._mapped = [self._lines, memory]
-        if len(self._lines) != self._offsets[-1]:
-            raise ValueError(f"{self.name}{CHUNKS} has not the lines of its chunks")
+        with _file(stem, CHUNKS).open("rb") as chunks:
+            self._packed = mmap.mmap(chunks.fileno(), 0, access=mmap.ACCESS_READ)
+        self._mapped = [self._packed, memory]
+        if len(self._packed) != self._offsets[-1]:
+            raise ValueError(f"{self.name}{CHUNKS} has not its chunks")
         self.removed: npt.NDArray[np.uint32] = np.empty(0, np.uint32)
         if _file(stem, REMOVED).exists():
             self.removed = read_arrays(_file(stem, REMOVED)).arrays["rows"]
@@ -137,18 +154,18 @@ class Segment:
         found: npt.NDArray[np.intp] = rows + np.searchsorted(left, rows, side="right")
         return found
 
-    def line(self, row: int) -> bytes:
-        """The raw line of a chunk."""
-        return self._lines[int(self._offsets[row]) : int(self._offsets[row + 1])]
+    def packed(self, row: int) -> bytes:
+        """A chunk as it is kept."""
+        return self._packed[int(self._offsets[row]) : int(self._offsets[row + 1])]
 
     def text(self, row: int) -> tuple[str, Sequence[str]]:
         """The text of a chunk, and the headings above it."""
-        text, *_, headings = json.loads(self.line(row))
+        text, *_, headings = unpack(self.packed(row))
         return text, headings
 
     def embedded_text(self, row: int) -> str:
         """What the embedder reads of a chunk."""
-        text, context, *_ = json.loads(self.line(row))
+        text, context, *_ = unpack(self.packed(row))
         return join_context(context, text)
 
     def vectors(self, rows: npt.NDArray[np.intp]) -> Embeddings:
@@ -198,7 +215,7 @@ class SegmentWriter:
 
     def __init__(self, stem: Path) -> None:
         self._stem = stem
-        self._lines = _file(stem, CHUNKS).open("wb")
+        self._packed = _file(stem, CHUNKS).open("wb")
         self._content = blake2b(digest_size=10)
         self._offsets = [0]
         self._ids: list[bytes] = []
@@ -211,11 +228,11 @@ class SegmentWriter:
         """Chunks so far."""
         return len(self._ids)
 
-    def add(self, uri: str, line: bytes, name: bytes, key: bytes, serial: int = -1) -> None:
+    def add(self, uri: str, packed: bytes, name: bytes, key: bytes, serial: int = -1) -> None:
         """Append a chunk; each of them, or none, with its serial number."""
-        self._lines.write(line)
-        self._content.update(b"".join((uri.encode("utf-8", "surrogatepass"), name, key, line)))
-        self._offsets.append(self._offsets[-1] + len(line))
+        self._packed.write(packed)
+        self._content.update(b"".join((uri.encode("utf-8", "surrogatepass"), name, key, packed)))
+        self._offsets.append(self._offsets[-1] + len(packed))
         self._ids.append(name)
         self._keys.append(key)
         self._files.append(self._uris.setdefault(uri, len(self._uris)))
@@ -224,7 +241,7 @@ class SegmentWriter:
 
     def close(self) -> str:
         """Write what is left; 20 hex digits that name its content."""
-        self._lines.close()
+        self._packed.close()
         keys = np.array(self._keys, KEY)
         names = json.dumps(list(self._uris), ensure_ascii=False).encode("utf-8", "surrogatepass")
         arrays: dict[str, npt.NDArray[Any]] = {
