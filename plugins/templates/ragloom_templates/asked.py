@@ -16,6 +16,7 @@ from ragloom_templates.vocabulary import Vocabulary
 _FEW = 2  # words that say little: one of them has to stand in a template's head
 _COMMON, _COMMON_SHARE = 3, 0.02  # templates whose head has a word that tells none of them apart
 _MEANT = 0.62  # cosine of a word with one of the library that is a form or a misspelling of it
+_NAMES = 4  # of products and people, as in "compare postgres with mysql", that nobody need know
 _REQUESTS = frozenset({"please", "help", "thanks", "thank", "hello", "hi", "hey", "want", "need"})
 """Words of a request that say nothing of what is requested."""
 _MOST = 64  # words of a problem
@@ -66,9 +67,9 @@ class Asked:
 def read(problem: str, index: _Words, embedder: Embedder, library: Vocabulary) -> Asked | None:
     """The words of a problem; None where it is no problem.
 
-    That is one without a word that is known, and one word again and again. A word is known that a template
-    holds, or one like it, or that the model has whole: it splits any other into pieces, whose embedding
-    means nothing.
+    That is one without a word that is known, one of which most words are unknown, more than it may have
+    names, and one word again and again. A word is known that a template holds, or one like it, or that the
+    model has whole: it splits any other into pieces, whose embedding means nothing.
     """
     words = [
         word
@@ -87,10 +88,10 @@ def read(problem: str, index: _Words, embedder: Embedder, library: Vocabulary) -
         for row, word in enumerate(words)
         if held[row] or alike[row] >= _MEANT or embedder.counter.count(word.text) <= 1
     ]
-    if not known:
+    if not known or len(words) - len(known) > max(len(known), _NAMES):
         return None
     words, held = [words[row] for row in known], [held[row] for row in known]
-    templates = len(library.hubs)
+    templates = len(library.held.starts)
     needed = None
     if len(words) <= _FEW:
         most = max(_COMMON, _COMMON_SHARE * templates)
@@ -115,7 +116,7 @@ def _stems(word: _Word) -> Sequence[str]:
 
 
 def _in_head(word: _Word, library: Vocabulary) -> npt.NDArray[np.bool_]:
-    found = np.zeros(len(library.hubs), np.bool_)
+    found = np.zeros(len(library.held.starts), np.bool_)
     for form in word.forms:
         found |= np.logical_and.reduce([library.holding(stem, head=True) for stem in form])
     return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +12,7 @@ import numpy.typing as npt
 
 from ragloom import Condition, Embedder, Embeddings, Snapshot
 from ragloom_templates.asked import Asked, read
-from ragloom_templates.chunker import head_of_problem
+from ragloom_templates.everyday import embed_problem
 from ragloom_templates.vocabulary import Vocabulary
 
 Row = npt.NDArray[np.float64]
@@ -24,6 +23,9 @@ Row = npt.NDArray[np.float64]
 class Evidence:
     """What speaks for each of n templates.
 
+    From each cosine what the template has with everyday sentences on average is taken off: see
+    :class:`ragloom_templates.vocabulary.Usual`.
+
     Attributes:
         chunk: The cosine of the best chunk with the problem in the form of a head.
         description: That of the description, likewise.
@@ -32,10 +34,7 @@ class Evidence:
         words: How many stems of the problem the template holds, each by its rarity, 0 to 1.
         answered: How near the template's words come to each of the problem's, 0 to 1, weighed by the
             square root of their rarity.
-        hub: How near the template is to sentences that no template is for.
-        nearness: How much nearer than that its best chunk is to the problem as it stands.
-        second: What the problem's second word speaks for the template, over what the first does: little
-            where a single word is all that they share, as in "remove rust from garden tools".
+        nearness: The cosine of the best chunk with the problem as it stands.
         everyday: The mean cosine of the problem with the everyday sentences that it is nearest to.
     """
 
@@ -44,9 +43,7 @@ class Evidence:
     beginning: Row
     words: Row
     answered: Row
-    hub: Row
     nearness: Row
-    second: Row
     everyday: float
 
 
@@ -59,45 +56,43 @@ class Curve:
     - Which? The sum of the evidence, weighed, orders the templates. One that is not the best is marked
       down by its gap, how far its sum is below the best: times ``1 / (1 + exp(-2 * (halved - gap)))``.
     - Does anything fit? ``1 / (1 + exp(-(bias + best * the best sum + nearness * the mean of the largest
-      few - everyday * the problem's own nearness to everyday sentences + words * the best template's words
-      + second * its second - size * ln(templates))))``: a logistic curve (Platt, "Probabilistic Outputs
-      for Support Vector Machines", 1999). A problem that a library is about has more than one template
-      near it. By chance the best of many is better than the best of few, hence the last term.
+      few + description * the mean of the largest few - everyday * the problem's own nearness to everyday
+      sentences - size * ln(templates))))``: a logistic curve (Platt, "Probabilistic Outputs for Support
+      Vector Machines", 1999). A problem that a library is about has more than one template near it. By
+      chance the best of many is better than the best of few, hence the last term.
 
     A template is no passage that answers, so core's calibration of relevance does not hold for it.
 
     Attributes:
-        which: Weights of the first six fields of :class:`Evidence`.
+        which: Weights of the first five fields of :class:`Evidence`.
         halved: The gap at which a score is halved.
         bias: The constant term.
         best: Weight of the best sum.
         nearness: Weight of the nearness.
+        description: Weight of the descriptions.
         everyday: Weight of the nearness to everyday sentences.
-        words: Weight of the words.
-        second: Weight of the second word.
         size: Weight of the library's size.
     """
 
-    which: tuple[float, float, float, float, float, float]
+    which: tuple[float, float, float, float, float]
     halved: float
     bias: float
     best: float
     nearness: float
+    description: float
     everyday: float
-    words: float
-    second: float
     size: float
 
     def sums(self, evidence: Evidence) -> Row:
         """``(n,)``: how much speaks for each; higher is better."""
         one = evidence
-        rows = (one.chunk, one.description, one.beginning, one.words, one.answered, one.hub)
+        rows = (one.chunk, one.description, one.beginning, one.words, one.answered)
         total: Row = np.asarray(self.which) @ np.stack(rows)
         return total
 
     def fits(self, found: Evidence, sums: Row, chosen: npt.NDArray[np.intp]) -> float:
         """0 to 1: whether any of the ``chosen`` templates fits, by their evidence and its sums."""
-        weights = (self.best, self.nearness, -self.everyday, self.words, self.second)
+        weights = (self.best, self.nearness, self.description, -self.everyday)
         logit = self.bias + float(np.dot(weights, of_best(found, sums, chosen)))
         return _logistic(logit - self.size * log(max(len(sums), _FEWEST)))
 
@@ -107,21 +102,17 @@ class Curve:
 
 
 CURVE = Curve(
-    which=(12.07, 6.44, 13.08, 0.78, 10.05, -20.99),
+    which=(13.08, 6.53, 13.9, 0.5, 10.2),
     halved=4.5,
-    bias=0.107,
-    best=0.469,
-    nearness=13.61,
-    everyday=10.83,
-    words=0.9,
-    second=2.517,
-    size=0.962,
+    bias=-0.087,
+    best=0.661,
+    nearness=10.96,
+    description=13.03,
+    everyday=24.06,
+    size=1.273,
 )
-"""Fitted by ``benchmarks/quality/templates.py --fit``, the bias then lowered by 0.2: in a library of 400
-jobs that no template fits pass more often than in those drawn from 1,053 by chance."""
+"""Fitted by ``benchmarks/quality/templates.py --fit``."""
 
-_BETWEEN_CLAUSES = re.compile(r"[.,;:?!]| and | but | because | so that ")
-_CLAUSES = 12  # of a long problem
 _CLEAR = 0.25  # of the best cosine above the middle one: no nonsense of a few words comes to more
 _EXAMINED = 50
 _NEAR = 5
@@ -187,7 +178,7 @@ class Index:
         best = float(sums.max())
         whether = CURVE.fits(found, every, chosen)
         if not found.words[chosen].any():
-            plain = np.sort((found.nearness + found.hub)[chosen])[::-1]
+            plain = np.sort((found.nearness + self.vocabulary.usual.plain)[chosen])[::-1]
             whether *= distinction(plain[:_EXAMINED].tolist())
         shown = np.ones(len(chosen)) if asked.needed is None else asked.needed[chosen]
         fits = [
@@ -204,11 +195,9 @@ class Index:
     def evidence(self, problem: str, asked: Asked, embedder: Embedder) -> Evidence:
         """What speaks for each template of the library, in the order of its files."""
         snapshot, words = self.snapshot, self.vocabulary
-        as_head = embedder.embed_query(head_of_problem(problem))
-        as_it_stands = embedder.embed_query(problem)
-        plain = self.nearest(as_it_stands)
-        said = np.mean([embedder.embed_query(clause) for clause in clauses(problem)], axis=0)
-        usual = np.sort(words.everyday.astype(np.float32) @ as_it_stands)[-_NEAR:]
+        plain, as_head, said = embed_problem(problem, embedder)
+        usual = words.usual
+        common = np.sort(words.everyday.plain.astype(np.float32) @ plain)[-_NEAR:]
         templates = len(snapshot.files)
         largest = log(1 + templates)
         shared = np.zeros(templates)
@@ -220,18 +209,18 @@ class Index:
         alike = np.clip((alike - _UNALIKE) / (1 - _UNALIKE), 0, 1)
         near = words.salient.largest(alike)
         answered = weights @ near / weights.sum()
-        spoken = np.sort(near * (weights**2)[:, None], axis=0)[::-1]
-        second = spoken[1] / np.maximum(spoken[0], 1e-9) if len(spoken) > 1 else np.ones(templates)
         return Evidence(
-            chunk=self.nearest(as_head).astype(np.float64),
-            description=(words.descriptions.astype(np.float32) @ as_head).astype(np.float64),
-            beginning=(words.beginnings.astype(np.float32) @ said).astype(np.float64),
+            chunk=(self.nearest(as_head) - usual.chunk).astype(np.float64),
+            description=(
+                words.descriptions.astype(np.float32) @ as_head - usual.description
+            ).astype(np.float64),
+            beginning=(words.beginnings.astype(np.float32) @ said - usual.beginning).astype(
+                np.float64
+            ),
             words=shared,
             answered=answered.astype(np.float64),
-            hub=words.hubs.astype(np.float64),
-            nearness=(plain - words.hubs).astype(np.float64),
-            second=second.astype(np.float64),
-            everyday=float(usual.mean()),
+            nearness=(self.nearest(plain) - usual.plain).astype(np.float64),
+            everyday=float(common.mean()),
         )
 
     def nearest(self, vector: Embeddings) -> npt.NDArray[np.float32]:
@@ -249,24 +238,13 @@ class Index:
 
 def of_best(
     found: Evidence, sums: Row, chosen: npt.NDArray[np.intp]
-) -> tuple[float, float, float, float, float]:
+) -> tuple[float, float, float, float]:
     """What :class:`Curve` weighs to tell whether any of some templates fits."""
-    best = chosen[np.argmax(sums[chosen])]
     few = min(1 + len(chosen) // _FOR_ONE_MORE, _NEAR)
-    nearness = float(np.sort(found.nearness[chosen])[-few:].mean())
-    return (
-        float(sums[best]),
-        nearness,
-        found.everyday,
-        float(found.words[best]),
-        float(found.second[best]),
+    nearness, description = (
+        float(np.sort(row[chosen])[-few:].mean()) for row in (found.nearness, found.description)
     )
-
-
-def clauses(problem: str) -> Sequence[str]:
-    """The clauses of a problem, of three words and more; the problem itself where there is none."""
-    found = [part.strip() for part in _BETWEEN_CLAUSES.split(problem)]
-    return [part for part in found if len(part.split()) > 2][:_CLAUSES] or [problem]  # noqa: PLR2004
+    return float(sums[chosen].max()), nearness, description, found.everyday
 
 
 def distinction(cosines: Sequence[float]) -> float:

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
-from importlib.resources import files
 from math import log
 
 import numpy as np
@@ -21,6 +20,7 @@ import numpy.typing as npt
 from ragloom import Embedder, Embeddings, Snapshot
 from ragloom_templates import HeadOptions
 from ragloom_templates.chunker import head_lines, is_lead
+from ragloom_templates.everyday import Forms
 
 SALIENT = 40
 """Words of a template's text, beside those of its head, that the words of problems are compared with."""
@@ -32,7 +32,6 @@ _LABEL = re.compile(r"^(?:Name|Description|Keywords|Methodology|Domain): ", re.M
 _LINE = re.compile(r"^[#>\-*\d.\s|`]+")
 _LETTERS, _SHORTEST, _LONGEST = 0.6, 12, 300  # share and characters of a line that says something
 _READ = 700  # characters of a beginning: about what the model reads
-_HUBS = 10  # everyday sentences that a template is nearest to
 _SMALL = 50  # templates: in a library of fewer a word that stands once in one may matter
 
 
@@ -77,6 +76,26 @@ class Lists:
         return found
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usual:
+    """The mean cosines of n templates with the everyday sentences.
+
+    Templates that are near to everything come first too often (Radovanović et al., "Hubs in Space",
+    2010).
+
+    Attributes:
+        plain: ``(n,)`` float32: of the best chunk with each sentence as it stands.
+        chunk: ``(n,)`` float32: of the best chunk with each in the form of a head.
+        description: ``(n,)`` float32: of the description, likewise.
+        beginning: ``(n,)`` float32: of the beginning with the clauses of each.
+    """
+
+    plain: npt.NDArray[np.float32]
+    chunk: npt.NDArray[np.float32]
+    description: npt.NDArray[np.float32]
+    beginning: npt.NDArray[np.float32]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Vocabulary:
     """The words of n templates.
@@ -95,10 +114,9 @@ class Vocabulary:
         descriptions: ``(n, d)`` float16: their vectors, of unit length.
         begun: ``(n,)`` str: names each template's beginning.
         beginnings: ``(n, d)`` float16: their vectors, of unit length.
-        everyday: ``(e, d)`` float16: the vectors of the everyday sentences, of unit length.
-        hubs: ``(n,)`` float32: the cosine of a template with the everyday sentences that it is nearest to.
-            Templates that are near to everything come first too often (Radovanović et al., "Hubs in
-            Space", 2010).
+        everyday_key: Names the everyday sentences.
+        everyday: Their vectors.
+        usual: What the templates have in common with everyday sentences.
     """
 
     key: str
@@ -114,8 +132,9 @@ class Vocabulary:
     descriptions: npt.NDArray[np.float16]
     begun: npt.NDArray[np.str_]
     beginnings: npt.NDArray[np.float16]
-    everyday: npt.NDArray[np.float16]
-    hubs: npt.NDArray[np.float32]
+    everyday_key: str
+    everyday: Forms
+    usual: Usual
 
     @cached_property
     def number_of(self) -> Mapping[str, int]:
@@ -155,16 +174,10 @@ class Vocabulary:
         return rows
 
 
-def everyday() -> Sequence[str]:
-    """Sentences that no template is for."""
-    text = files("ragloom_templates").joinpath("everyday.txt").read_text("utf-8")
-    return text.splitlines()
-
-
 def key_of(snapshot: Snapshot, embedder: Embedder) -> str:
     """Names what a vocabulary is made from."""
     parts = [f"{uri}\0{one.content_hash}\0{one.parts}" for uri, one in snapshot.files.items()]
-    named = "\n".join(["vocabulary-2", embedder.fingerprint, *parts])
+    named = "\n".join(["vocabulary-3", embedder.fingerprint, *parts])
     return blake2b(named.encode(), digest_size=16).hexdigest()
 
 
@@ -199,12 +212,21 @@ def count(snapshot: Snapshot, row_numbers: Iterable[int]) -> TemplateWords:
 def build(
     key: str,
     counted: Sequence[TemplateWords],
-    everyday: Embeddings,
-    hubs: npt.NDArray[np.float32],
+    everyday: tuple[str, Forms],
+    nearest: Callable[[Embeddings], npt.NDArray[np.float32]],
     embedder: Embedder,
     known: Vocabulary | None,
 ) -> Vocabulary:
-    """The vocabulary of a library; words that ``known`` has are not embedded again."""
+    """The vocabulary of a library; words that ``known`` has are not embedded again.
+
+    Args:
+        key: Names the library's content and the model.
+        counted: The words of each template.
+        everyday: The key and the vectors of the everyday sentences.
+        nearest: The cosine of each template's best chunk with a vector.
+        embedder: The model.
+        known: An earlier vocabulary of the same model.
+    """
     frequency = Counter(word for one in counted for word in one.body)
     salient = [_salient(one, frequency, len(counted)) for one in counted]
     lists = [
@@ -218,6 +240,21 @@ def build(
     described = [_named(one.description) for one in counted]
     begun = [_named(one.beginning) for one in counted]
     rarity = [log(1 + n / (1 + frequency.get(word, 0))) for word in words]
+    descriptions = _vectors(
+        described,
+        [one.description for one in counted],
+        embedder,
+        {}
+        if known is None
+        else dict(zip(known.described.tolist(), known.descriptions, strict=True)),
+    )
+    beginnings = _vectors(
+        begun,
+        [one.beginning for one in counted],
+        embedder,
+        {} if known is None else dict(zip(known.begun.tolist(), known.beginnings, strict=True)),
+    )
+    everyday_key, forms = everyday
     return Vocabulary(
         key=key,
         model=embedder.fingerprint,
@@ -234,32 +271,41 @@ def build(
         held=_lists([one.stems for one in counted], place_of),
         held_in_head=_lists([one.head_stems for one in counted], place_of),
         described=np.array(described),
-        descriptions=_vectors(
-            described,
-            [one.description for one in counted],
-            embedder,
-            {}
-            if known is None
-            else dict(zip(known.described.tolist(), known.descriptions, strict=True)),
-        ),
+        descriptions=descriptions,
         begun=np.array(begun),
-        beginnings=_vectors(
-            begun,
-            [one.beginning for one in counted],
-            embedder,
-            {} if known is None else dict(zip(known.begun.tolist(), known.beginnings, strict=True)),
-        ),
-        everyday=_unit(everyday).astype(np.float16),
-        hubs=hubs,
+        beginnings=beginnings,
+        everyday_key=everyday_key,
+        everyday=forms,
+        usual=_usual(descriptions, beginnings, forms, nearest),
     )
 
 
-def nearness_to_everything(
-    cosines: Sequence[npt.NDArray[np.float32]],
-) -> npt.NDArray[np.float32]:
-    """``(n,)``, from ``(n,)`` for each everyday sentence: the mean of the largest few."""
-    found: npt.NDArray[np.float32] = np.sort(np.stack(cosines), axis=0)[-_HUBS:].mean(axis=0)
-    return found
+def _usual(
+    descriptions: npt.NDArray[np.float16],
+    beginnings: npt.NDArray[np.float16],
+    forms: Forms,
+    nearest: Callable[[Embeddings], npt.NDArray[np.float32]],
+) -> Usual:
+    def mean_of_best(vectors: npt.NDArray[np.float16]) -> npt.NDArray[np.float32]:
+        found: npt.NDArray[np.float32] = np.mean(
+            [nearest(vector) for vector in vectors.astype(np.float32)], axis=0
+        )
+        return found
+
+    def with_mean(
+        texts: npt.NDArray[np.float16], vectors: npt.NDArray[np.float16]
+    ) -> npt.NDArray[np.float32]:
+        found: npt.NDArray[np.float32] = texts.astype(np.float32) @ vectors.mean(
+            axis=0, dtype=np.float32
+        )
+        return found
+
+    return Usual(
+        plain=mean_of_best(forms.plain),
+        chunk=mean_of_best(forms.heads),
+        description=with_mean(descriptions, forms.heads),
+        beginning=with_mean(beginnings, forms.said),
+    )
 
 
 def _lines(text: str) -> Sequence[str]:

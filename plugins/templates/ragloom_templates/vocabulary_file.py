@@ -17,15 +17,15 @@ import numpy.typing as npt
 from ragloom import Embedder, Embeddings, Snapshot
 from ragloom.stores import replace_file
 from ragloom.text import parse_json
+from ragloom_templates.everyday import Forms, embed_everyday, everyday_key
 from ragloom_templates.vocabulary import (
     Lists,
     TemplateWords,
+    Usual,
     Vocabulary,
     build,
     count,
-    everyday,
     key_of,
-    nearness_to_everything,
 )
 
 _VOCABULARY = "vocabulary.npz"
@@ -40,9 +40,9 @@ _ARRAYS = (
     "descriptions",
     "begun",
     "beginnings",
-    "everyday",
-    "hubs",
 )
+_FORMS = ("plain", "heads", "said")
+_USUAL = ("plain", "chunk", "description", "beginning")
 
 
 def open_vocabulary(
@@ -71,9 +71,10 @@ def open_vocabulary(
     if known is not None and known.model != embedder.fingerprint:
         known = None
     counted = _count(directory / _COUNTED, snapshot)
-    sentences = np.stack([embedder.embed_query(text) for text in everyday()])
-    hubs = nearness_to_everything([nearest(vector) for vector in sentences])
-    made = build(key, counted, sentences, hubs, embedder, known)
+    sentences = everyday_key(embedder)
+    same = known is not None and known.everyday_key == sentences
+    forms = known.everyday if known is not None and same else embed_everyday(embedder)
+    made = build(key, counted, (sentences, forms), nearest, embedder, known)
     with suppress(OSError):
         _write(directory / _VOCABULARY, made)
     return made
@@ -107,7 +108,9 @@ def _write(path: Path, vocabulary: Vocabulary) -> None:
     for name in _LISTS:
         lists: Lists = getattr(vocabulary, name)
         arrays |= {f"{name}.words": lists.words, f"{name}.starts": lists.starts}
-    arrays["named"] = np.array([vocabulary.key, vocabulary.model])
+    arrays |= {f"everyday.{name}": getattr(vocabulary.everyday, name) for name in _FORMS}
+    arrays |= {f"usual.{name}": getattr(vocabulary.usual, name) for name in _USUAL}
+    arrays["named"] = np.array([vocabulary.key, vocabulary.model, vocabulary.everyday_key])
     written = io.BytesIO()
     np.savez(written, **arrays)
     replace_file(path, written.getvalue())
@@ -117,7 +120,7 @@ def _read(path: Path) -> Vocabulary | None:
     """What was kept; None where there is none that can be read."""
     try:
         with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as kept:
-            key, model = kept["named"].tolist()
+            key, model, sentences = kept["named"].tolist()
             lists = {
                 name: Lists(words=kept[f"{name}.words"], starts=kept[f"{name}.starts"])
                 for name in _LISTS
@@ -136,8 +139,9 @@ def _read(path: Path) -> Vocabulary | None:
                 descriptions=kept["descriptions"],
                 begun=kept["begun"],
                 beginnings=kept["beginnings"],
-                everyday=kept["everyday"],
-                hubs=kept["hubs"],
+                everyday_key=str(sentences),
+                everyday=Forms(**{name: kept[f"everyday.{name}"] for name in _FORMS}),
+                usual=Usual(**{name: kept[f"usual.{name}"] for name in _USUAL}),
             )
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
         return None

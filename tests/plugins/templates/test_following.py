@@ -8,6 +8,7 @@ import pytest
 
 from ragloom import SourceError
 from ragloom_templates import TemplateLibrary
+from ragloom_templates.everyday import everyday
 
 
 @pytest.fixture
@@ -54,6 +55,22 @@ def test_a_search_after_nothing_changed_embeds_no_template(library, embedder):
     first(library, "bake bread dough")
     assert 0 == library.refresh().embedded
     assert before is None or before <= len(embedder.calls)
+
+
+def test_a_changed_library_embeds_no_everyday_sentence_again(library, write, embedder, monkeypatch):
+    first(library, "bake bread dough")
+    queries = []
+    embed = embedder.embed_query
+
+    def embed_query(text):
+        queries.append(text)
+        return embed(text)
+
+    monkeypatch.setattr(embedder, "embed_query", embed_query)
+    write("data/templates/kite.md", "Fly a kite in the wind.")
+    assert "kite" == first(library, "fly a kite").id
+    assert "fly a kite" in queries
+    assert set(queries).isdisjoint(everyday())
 
 
 def test_a_damaged_vocabulary_is_built_again(library):

@@ -27,6 +27,8 @@ NONSENSE = [
     "what is your name?",
     "wibble",
     "lorem ipsum dolor",
+    "Lorem ipsum dolor sit amet, ut enim ad minim veniam, quis nostrud exercitation ullamco",
+    "The florbish wendled three grommicks before the snithe, and the code norfed.",
     "???",
     "1234",
 ]
