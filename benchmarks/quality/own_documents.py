@@ -70,7 +70,7 @@ SETTINGS: Mapping[str, tuple[str, str]] = {
 """What is compared, by an index and a change; chosen before any of it was measured."""
 BLOCK = 1000  # characters of a document of chunking-evaluation
 SAMPLES = 500  # of the queries
-QUERIES = 300  # of either kind, at most
+OWN, JUDGED = 250, 300  # queries of either kind, at most
 
 
 def ranks(values: Sequence[float] | np.ndarray) -> np.ndarray:
@@ -199,7 +199,7 @@ def judged_score(collection: Collection, names: Sequence[str]) -> Score:
             collection.documents[int(Path(one).stem)].id for one in islice(dict.fromkeys(uris), 10)
         ]
         name = names[at]
-        return ndcg_by_query({name: collection.judgments[name]}, {name: run})[name]
+        return float(ndcg_by_query({name: collection.judgments[name]}, {name: run})[name])
 
     return score
 
@@ -245,10 +245,10 @@ def sampled(collection: Collection, limit: int) -> Collection:
 
 def measured(workspace: Workspace, collection: Collection) -> dict[str, dict[str, list[float]]]:
     """The scores of both kinds of queries for each setting."""
-    names = evenly(list(collection.queries), QUERIES)
+    names = evenly(list(collection.queries), JUDGED)
     texts = [collection.queries[name] for name in names]
     first = index_of(workspace, collection, "", None)
-    queries, files = write_own_copy(workspace, first, limit=QUERIES)
+    queries, files = write_own_copy(workspace, first, limit=OWN)
     by_judgment: dict[str, list[float]] = {}
     by_own: dict[str, list[float]] = {}
     for name in INDEXES:

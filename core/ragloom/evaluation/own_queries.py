@@ -4,7 +4,7 @@ A heading is a query that its section answers; so is the text of a link for the 
 question in bold for what follows, the definition of a term for its entry, the first sentence of a docstring
 or comment for the code below, and a sentence for the passage that it was taken from (the inverse cloze task
 of Lee, Chang and Toutanova, "Latent Retrieval for Weakly Supervised Open Domain Question Answering", 2019).
-The copy lacks what is asked, and more or less of its words elsewhere, so that the answer
+The copy lacks the text of the query, and more or less of its words elsewhere, so that the answer
 shares as many with it as with people's questions: see ``withheld``.
 """
 
