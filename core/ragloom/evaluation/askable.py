@@ -31,10 +31,11 @@ def plain_text(text: str) -> str:
 
 def content_words(text: str) -> set[str]:
     """The words of a text that are neither stop words nor numbers, without case."""
-    return {word.casefold() for word in WORD.findall(text) if _is_content(word)}
+    return {word.casefold() for word in WORD.findall(text) if is_content(word)}
 
 
-def _is_content(word: str) -> bool:
+def is_content(word: str) -> bool:
+    """Whether a word is neither a stop word nor a number."""
     return word.casefold() not in STOP_WORDS and not word.isdigit()
 
 
@@ -53,7 +54,7 @@ def stands_alone(sentence: str) -> bool:
         return is_askable(sentence)
     words = sentence.casefold().split()[:2]
     pointing = not words or words[0].strip(",") in POINTING or words[-1] in _POINTING_BACK
-    whole = sentence[:1].isalnum() and not sentence[:1].islower()
+    whole = sentence[:1].isalnum() and (not sentence[:1].islower() or sentence.islower())
     return (
         whole
         and not pointing

@@ -14,7 +14,8 @@ import numpy as np
 
 from ragloom.evaluation.askable import content_words
 from ragloom.evaluation.measures import Measured
-from ragloom.evaluation.own_queries import KINDS, OwnQuery, moved, without
+from ragloom.evaluation.own_queries import KINDS, OwnQuery
+from ragloom.evaluation.withheld import merged, moved, without
 from ragloom.retrieval.query import Query
 from ragloom.retrieval.ranking import Ranking
 from ragloom.retrieval.search import judged, result_of
@@ -101,10 +102,11 @@ def write_copy(
         The queries, with uris and spans of the copy.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    withheld: dict[str, list[Span]] = {}
+    found: dict[str, list[Span]] = {}
     for query in queries:
         for uri, spans in query.withheld.items():
-            withheld.setdefault(uri, []).extend(spans)
+            found.setdefault(uri, []).extend(spans)
+    withheld = {uri: merged(spans) for uri, spans in found.items()}
     written = set[Path]()
     for document in documents:
         path = folder / copied_uri(document.uri)
@@ -215,12 +217,16 @@ def answers(query: OwnQuery, chunk: Chunk) -> bool:
 
 
 def rank_of(query: OwnQuery, ranking: Ranking, snapshot: Snapshot) -> int | None:
-    """The place of the first chunk that answers, from 1."""
-    for place, row in enumerate(ranking.rows[:_DEEPEST], 1):
-        if snapshot.uris[snapshot.file_of_row[row]] == query.uri and answers(
-            query, snapshot.chunk(int(row))
-        ):
-            return place
+    """The place of the answer among the files, from 1; its own file counts before it where it misses it.
+
+    A file has the place of its first chunk, so that indexes of smaller and of larger chunks compare.
+    """
+    before = set[str]()
+    for row in ranking.rows[:_DEEPEST]:
+        uri = snapshot.uris[snapshot.file_of_row[row]]
+        if uri == query.uri and answers(query, snapshot.chunk(int(row))):
+            return len(before) + 1
+        before.add(uri)
     return None
 
 

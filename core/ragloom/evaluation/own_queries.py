@@ -4,8 +4,8 @@ A heading is a query that its section answers; so is the text of a link for the 
 question in bold for what follows, the definition of a term for its entry, the first sentence of a docstring
 or comment for the code below, and a sentence for the passage that it was taken from (the inverse cloze task
 of Lee, Chang and Toutanova, "Latent Retrieval for Weakly Supervised Open Domain Question Answering", 2019).
-In the copy, half the content words of a heading, a question or a definition are missing, and the others
-wholly: what is left to find is the meaning, and the words that are said again.
+The copy lacks the text of the query, and more or less of its words elsewhere, so that the answer
+shares as many with it as with people's questions: see ``withheld``.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from ragloom.evaluation.askable import (
     plain_text,
     stands_alone,
 )
+from ragloom.evaluation.withheld import SHARED, common, shared, stems, withheld_of
 from ragloom.text.sentences import sentence_starts
 from ragloom.types import Document, Span
 
@@ -42,10 +43,11 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 _BODY = 25  # words that a section must have to answer
 _PASSAGE = 30  # words of a paragraph that a sentence is taken from
 _WINDOW = 16  # words that are taken where there are no sentences
-_OF_WORDS = 2  # one of so many words of a query is withheld from its answer
-_WITHHELD = 4000  # characters of an answer from which words are withheld
 _PER_FILE = 3  # queries of a kind from one file
+_TAKEN = 0.2  # the most of what a query withholds that others may withhold, too
 _FEW, _COMMON = 5, 0.03  # files, and their share, that hold a word which tells them from others
+
+_WHOLE = Span(0, 1 << 40)  # of a file
 
 _ATX = re.compile(r"^ {0,3}(#{1,6})[ \t]+(\S.*?)[ \t#]*$", re.MULTILINE)
 _FENCE = re.compile(r"^ {0,3}(`{3,}+|~{3,}+).*?^ {0,3}\1[`~]*+[ \t]*+$", re.MULTILINE | re.DOTALL)
@@ -58,6 +60,7 @@ _PARAGRAPH = re.compile(
     r"(?:(?<=\n\n)|\A)(?![ \t]*(?:[#>|\-*+]|\d+[.)]|```|~~~|    ))[^\n].*?(?=\n[ \t]*\n|\Z)",
     re.DOTALL,
 )
+_STOP = re.compile(r"\s\.\s+")
 _COMMENT = re.compile(
     r"""^(?P<comment>(?:[ \t]*//[/!]?[^\n]*\n)+|[ \t]*/\*\*.*?\*/[ \t]*\n)
     (?P<code>
@@ -101,7 +104,7 @@ def own_queries(documents: Iterable[Document], *, limit: int, seed: int = 0) -> 
 
     Left alone are texts that stand in several places and name none of them, that consist of words which are
     all over the documents, and sentences that point to the one before. A link counts where its target has a
-    word of it. No query withholds what another one withholds.
+    word of it. No query withholds much of what another one withholds.
 
     Args:
         documents: In any order; what was extracted, as from PDF, has no text of its own to copy.
@@ -116,13 +119,13 @@ def own_queries(documents: Iterable[Document], *, limit: int, seed: int = 0) -> 
             for query in _of_document(document, seed):
                 found[query.kind].append(query)
     files = Counter(word for held in words.values() for word in held)
-    common = max(_FEW, _COMMON * len(words))
+    usual = max(_FEW, _COMMON * len(words))
 
     def says_enough(query: OwnQuery) -> bool:
         asked = content_words(query.text)
         if query.kind == "link" and not asked & words.get(query.uri, set()):
             return False
-        return not asked or any(files[word] <= common for word in asked)
+        return not asked or any(files[word] <= usual for word in asked)
 
     chosen = {kind: [one for one in found[kind] if says_enough(one)] for kind in KINDS}
     shuffle = {kind: Random(f"{seed}{kind}") for kind in KINDS}  # noqa: S311 - a choice, no secret
@@ -159,29 +162,13 @@ def _chosen(queries: Sequence[OwnQuery], random: Random) -> list[OwnQuery]:
 
 
 def _is_free(query: OwnQuery, taken: Mapping[str, Sequence[Span]]) -> bool:
-    return not any(
-        one.start < other.end and other.start < one.end
+    """Whether little of what a query withholds is withheld already."""
+    pairs = [
+        (one, sum(common(one, other) for other in taken.get(uri, ())))
         for uri, spans in query.withheld.items()
         for one in spans
-        for other in taken.get(uri, ())
-    )
-
-
-def without(text: str, spans: Sequence[Span]) -> str:
-    """``text`` without some spans of it, which do not overlap."""
-    parts, last = list[str](), 0
-    for start, end in sorted(spans):
-        parts.append(text[last:start])
-        last = end
-    return "".join([*parts, text[last:]])
-
-
-def moved(span: Span, withheld: Sequence[Span]) -> Span:
-    """Where ``span`` stands once some spans are missing."""
-    return Span(
-        span.start - sum(min(end, span.start) - min(start, span.start) for start, end in withheld),
-        span.end - sum(min(end, span.end) - min(start, span.end) for start, end in withheld),
-    )
+    ]
+    return sum(held for _, held in pairs) <= _TAKEN * sum(end - start for (start, end), _ in pairs)
 
 
 def _of_document(document: Document, seed: int) -> Iterator[OwnQuery]:
@@ -226,7 +213,9 @@ def _headings(document: Document, fences: Sequence[Span]) -> list[tuple[int, Spa
 
 
 def _of_headings(
-    document: Document, headings: Sequence[tuple[int, Span, Span]], random: Random
+    document: Document,
+    headings: Sequence[tuple[int, Span, Span]],
+    random: Random,
 ) -> Iterator[OwnQuery]:
     for _, title, section in headings:
         text = document.text[title.start : title.end]
@@ -234,8 +223,14 @@ def _of_headings(
         plain = plain_text(text)
         if len(body.split()) >= _BODY and is_askable(plain):
             kind: Kind = "faq" if plain.endswith("?") else "heading"
-            spans = _half(text, document.text, section, random)
-            yield _query(document, kind, plain, section, title, spans)
+            yield _query(
+                document,
+                kind,
+                plain,
+                section,
+                title,
+                withheld_of(document.text, title, section, random),
+            )
 
 
 def _of_prose(document: Document, fences: Sequence[Span], random: Random) -> Iterator[OwnQuery]:
@@ -244,20 +239,22 @@ def _of_prose(document: Document, fences: Sequence[Span], random: Random) -> Ite
         end = text.find("\n**", match.end())
         section = Span(match.start(), end if end > 0 else min(len(text), match.end() + 1500))
         if is_askable(match[1]) and not _within(match.start(), fences):
-            spans = _half(match[1], text, section, random)
-            yield _query(
-                document, "faq", plain_text(match[1]), section, Span(*match.span(1)), spans
-            )
+            asked = Span(*match.span(1))
+            spans = withheld_of(text, asked, section, random)
+            yield _query(document, "faq", plain_text(match[1]), section, asked, spans)
     for match in _TERM.finditer(text):
         words = content_words(match[1])
         first = match[2][: end_of_sentence(match[2])]
+        place = Span(match.start(2), match.start(2) + len(first))
         kept = " ".join(
             word for word in WORD.findall(plain_text(first)) if word.casefold() not in words
         )
         points = first.casefold().split()[0] in POINTING
-        if not points and is_askable(kept) and not _within(match.start(), fences):
-            spans = _half(kept, text, Span(*match.span()), random)
-            yield _query(document, "term", kept, Span(*match.span()), Span(*match.span(2)), spans)
+        askable = is_askable(kept) and not _within(match.start(), fences)
+        if not points and askable:
+            entry = Span(*match.span())
+            spans = withheld_of(text, place, entry, random)
+            yield _query(document, "term", kept, entry, place, spans)
     for match in _LINK.finditer(text):
         target = _target(document.uri, match[2])
         plain = plain_text(match[1])
@@ -265,7 +262,7 @@ def _of_prose(document: Document, fences: Sequence[Span], random: Random) -> Ite
             continue
         if content_words(plain) - WORDLESS:
             place = Span(*match.span())
-            query = _query(document, "link", plain, Span(0, 1 << 40), place, [place], target=target)
+            query = _query(document, "link", plain, _WHOLE, place, [place], target=target)
             yield query
     yield from _of_sentences(document, fences, random)
 
@@ -273,29 +270,46 @@ def _of_prose(document: Document, fences: Sequence[Span], random: Random) -> Ite
 def _of_sentences(document: Document, fences: Sequence[Span], random: Random) -> Iterator[OwnQuery]:
     """At most one of a paragraph, and of a few paragraphs."""
     text = document.text
+    counts = Counter(stems(text))
     found = [
         Span(*match.span())
         for match in _PARAGRAPH.finditer(text)
         if len(match[0].split()) >= _PASSAGE and not _within(match.start(), fences)
     ]
     for paragraph in random.sample(found, min(_PER_FILE, len(found))):
-        starts = [paragraph.start, *sentence_starts(text, *paragraph), paragraph.end]
-        sentences = [Span(*pair) for pair in pairwise(starts)]
-        fit = [one for one in sentences if stands_alone(plain_text(text[one.start : one.end]))]
-        if len(sentences) == 1 and text[slice(*paragraph)].islower():  # no sentences: some words
-            words = [match.span() for match in WORD.finditer(text, *paragraph)]
-            width = min(_WINDOW, len(words) // 3)
-            at = random.randrange(len(words) - width)
-            fit = [Span(words[at][0], words[at + width - 1][1])]
+        sentences: Sequence[Span] = _sentences(text, paragraph)
+        fit: Sequence[Span] = [
+            one for one in sentences if stands_alone(plain_text(text[slice(*one)]))
+        ]
+        if len(sentences) == 1 and text[slice(*paragraph)].islower():
+            fit = _windows(text, paragraph)
         if fit:
-            chosen = random.choice(fit)
-            plain = plain_text(text[chosen.start : chosen.end])
-            others = [
-                one
-                for one in _half(plain, text, paragraph, random)
-                if one.end <= chosen.start or one.start >= chosen.end
-            ]
-            yield _query(document, "sentence", plain, paragraph, chosen, [chosen, *others])
+            share = {one: shared(text[slice(*one)], counts) for one in fit}
+            chosen = min(fit, key=lambda one: (abs(share[one] - SHARED), one))
+            plain = plain_text(text[slice(*chosen)])
+            yield _query(
+                document,
+                "sentence",
+                plain,
+                paragraph,
+                chosen,
+                withheld_of(text, chosen, paragraph, random),
+            )
+
+
+def _sentences(text: str, paragraph: Span) -> Sequence[Span]:
+    """The sentences of a paragraph; where all is in lower case, a full stop between spaces ends one."""
+    starts = sentence_starts(text, *paragraph)
+    if text[slice(*paragraph)].islower():
+        starts = [match.end() for match in _STOP.finditer(text, *paragraph)]
+    return [Span(*pair) for pair in pairwise([paragraph.start, *starts, paragraph.end])]
+
+
+def _windows(text: str, paragraph: Span) -> Sequence[Span]:
+    """So many words in a row, where there are no sentences."""
+    words = [match.span() for match in WORD.finditer(text, *paragraph)]
+    width = min(_WINDOW, len(words) // 3)
+    return [Span(words[at][0], words[at + width - 1][1]) for at in range(len(words) - width)]
 
 
 def _of_python(document: Document) -> Iterator[OwnQuery]:
@@ -362,23 +376,6 @@ def _target(uri: str, link: str) -> str:
         return ""
     found = normpath(str(PurePosixPath(uri).parent / path))
     return "" if found == uri else found
-
-
-def _half(query: str, text: str, answer: Span, random: Random) -> list[Span]:
-    """Where half of a query's content words, rounded up, stand in its answer, however they end."""
-    words = sorted(content_words(query))
-    stems = {_stem(word) for word in random.sample(words, -(-len(words) // _OF_WORDS))}
-    end = min(answer.end, answer.start + _WITHHELD)
-    return [
-        Span(*match.span())
-        for match in WORD.finditer(text, answer.start, end)
-        if _stem(match[0].casefold()) in stems
-    ]
-
-
-def _stem(word: str) -> str:
-    """A word without what it ends in, roughly: its first letters."""
-    return word[: max(4, len(word) - 3)]
 
 
 def _within(at: int, spans: Sequence[Span]) -> bool:

@@ -239,11 +239,11 @@ def space_of_copy(
     directory = f"eval/own/{space.name}/{key}"
     copy = workspace.private_space(f"own-{space.name}", own, directory=directory, root=files)
     if not copy.generation and settings.embedder == space.settings.embedder:
-        _begin_with(copy, space)
+        begin_with(copy, space)
     return copy
 
 
-def _begin_with(copy: Space, space: Space) -> None:
+def begin_with(copy: Space, space: Space) -> None:
     """Give a new index what the space has embedded: of the copy, only what differs is embedded then."""
     found = generations(space.directory)
     if found:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+import re
+from itertools import combinations
 
 import pytest
 
 from ragloom import Document
 from ragloom.evaluation.askable import content_words
 from ragloom.evaluation.own import copied_uri, write_copy
-from ragloom.evaluation.own_queries import moved, own_queries, without
+from ragloom.evaluation.own_queries import own_queries
+from ragloom.evaluation.withheld import SHARED, common, merged, moved, stems, without
 from ragloom.types import Span
 
 BODY = (
@@ -44,6 +46,56 @@ def test_a_heading_asks_for_its_section_and_loses_half_of_its_words():
     assert 2 == len(left & content_words(query.text))
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(BODY, id="none of its words"),
+        pytest.param(f"Rotate signing certificates weekly. {BODY}", id="letter for letter"),
+        pytest.param(
+            f"Weekly, a certificate for signing is rotated; rotating certificates. {BODY}",
+            id="all of its words",
+        ),
+    ],
+)
+def test_an_answer_keeps_as_many_words_of_its_query_as_of_a_question(body):
+    text = f"## Rotate signing certificates weekly\n\n{body}\n"
+    query = made(document("a.md", text))["heading"]
+    left = set(stems(without(text, query.withheld["a.md"])))
+    asked = set(stems(query.text))
+
+    assert 4 == len(asked)
+    assert SHARED * 4 == len(asked & left)
+    assert set(stems(BODY)) <= left
+
+
+def test_words_that_are_withheld_run_into_no_others():
+    text = f"{BODY} Operators rotate every credential through vault agents, each morning."
+    query = made(document("a.md", text))["sentence"]
+    left = without(text, query.withheld["a.md"]).split()
+    assert set(left) <= set(re.findall(r"[\w-]+|\S+", text)) | set(text.split()) | {",", "."}
+
+
+def test_the_sentence_that_shares_most_nearly_as_many_words_is_asked():
+    rest = "Vault agents rotate every credential of the collector before any lease of it expires."
+    near = "Collector agents rotate leases quickly whenever a nearby vault restarts."
+    far = "Purple elephants danced across several frozen Norwegian meadows yesterday."
+    text = f"{rest} {near} {far}\n"
+    assert near == made(document("a.md", text))["sentence"].text
+
+
+def test_text_in_lower_case_has_sentences_between_full_stops_or_words_in_a_row():
+    stopped = (
+        "the wing stalls at low speed near the ground . a slender wing delays vortex breakdown at "
+        "high incidence . it was tested in several tunnels of the institute , with and without flaps ."
+    )
+    assert made(document("a.md", stopped))["sentence"].text in [
+        one.strip() for one in re.split(r"(?<= \.)\s", stopped)
+    ]
+    plain = stopped.replace(" .", "").replace(" ,", "")
+    text = made(document("a.md", plain))["sentence"].text
+    assert (True, len(plain.split()) // 3) == (text in plain, len(text.split()))
+
+
 def test_headings_in_code_and_those_that_stand_twice_ask_nothing():
     twice = f"## Known broken limits\n\n{BODY}\n"
     fenced = f"```sh\n# install every package\n{BODY}\n```\n"
@@ -72,7 +124,8 @@ def test_links_out_of_the_documents_or_to_what_says_nothing_of_it_ask_nothing():
 def test_bold_questions_terms_and_sentences():
     text = (
         f"**How long are spans kept?**\n\n{BODY}\n\n"
-        "- **Baggage**: key value pairs that travel along with every remote call of one trace\n\n"
+        "- **Baggage**: key value pairs that travel along with every remote call of one trace. "
+        f"{BODY}\n\n"
         f"{BODY} Operators rotate credentials through the vault agent every morning. {BODY}\n"
     )
     found = made(document("a.md", text))
@@ -83,6 +136,7 @@ def test_bold_questions_terms_and_sentences():
     assert found["sentence"].text in " ".join(text.split())
     spans = found["sentence"].withheld["a.md"]
     assert found["sentence"].text not in without(text, spans)
+    assert BODY in without(text, found["term"].withheld["a.md"])
 
 
 def test_a_sentence_that_points_back_asks_nothing():
@@ -118,11 +172,23 @@ def test_the_same_documents_and_seed_give_the_same_queries():
     assert 8 == len(first)
 
 
-def test_no_two_queries_withhold_the_same_characters():
+def test_no_two_queries_withhold_much_of_the_same_characters(tmp_path):
     text = f"## Is the vault rotated?\n\n**Vault** - {BODY}\n\n{BODY} {BODY}\n"
     queries = own_queries([document("a.md", text)], limit=50)
-    spans = sorted(span for query in queries for span in query.withheld["a.md"])
-    assert all(one.end <= other.start for one, other in pairwise(spans))
+    for one, other in combinations(queries, 2):
+        spans = one.withheld["a.md"]
+        both = sum(common(a, b) for a in spans for b in other.withheld["a.md"])
+        assert both <= 0.2 * max(
+            sum(end - start for start, end in query.withheld["a.md"]) for query in (one, other)
+        )
+    write_copy([document("a.md", text)], queries, tmp_path / "copy", tmp_path)
+    every = [span for query in queries for span in query.withheld["a.md"]]
+    assert without(text, merged(every)) == (tmp_path / "copy" / "a.md").read_text("utf-8")
+
+
+def test_spans_that_overlap_are_merged():
+    spans = [Span(5, 8), Span(1, 3), Span(2, 4), Span(5, 6), Span(8, 9)]
+    assert [Span(1, 4), Span(5, 8), Span(8, 9)] == merged(spans)
 
 
 def test_spans_move_by_what_is_missing_before_and_in_them():
