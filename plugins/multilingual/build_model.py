@@ -224,7 +224,8 @@ def model_onnx(published: Published) -> bytes:
         producer_name="ragloom",
     )
     onnx.checker.check_model(model)
-    return model.SerializeToString(deterministic=True)
+    content: bytes = model.SerializeToString(deterministic=True)
+    return content
 
 
 def published_file() -> Path:
