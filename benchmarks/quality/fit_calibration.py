@@ -1,6 +1,9 @@
-"""Fit the curves of relevance that ship: with the bundled model's cosines, and by words alone.
+"""Fit the curves of relevance that ship: with an embedder's cosines, and by words alone.
 
     python benchmarks/quality/fit_calibration.py COLLECTION[:SPLIT] CORPUS.zip=QUESTIONS.jsonl ...
+
+The embedder is the one of the settings: ``RAGLOOM_EMBEDDER=multilingual`` fits that of
+``ragloom-multilingual``; the cosine of unrelated texts is what the embedder ships.
 
 A collection in BEIR's format is asked 120 of its queries, a corpus the questions of questions.py. Right are
 candidates among the first five that answer; wrong are the first five of questions without an answer: near,
@@ -32,7 +35,7 @@ from ragloom.retrieval.calibration import FEATURES, fit_to_pairs, logits, with_g
 from ragloom.retrieval.gate import examined
 from ragloom.retrieval.parsed_query import parse
 from ragloom.retrieval.ranking import Candidates, find_candidates, order
-from ragloom.retrieval.relevance import LITERAL_RELEVANCE, features, weigh
+from ragloom.retrieval.relevance import FOREIGN_BONUS, LITERAL_RELEVANCE, features, weigh
 
 FIRST = 5
 OF_A_SENTENCE = 10
@@ -81,6 +84,7 @@ class Asked:
         literal: ``(n,)``: whether what stands in it is evidence by itself.
         right: ``(n,)``: whether it answers, and is among the first five.
         vector: Whether the model knows the query.
+        foreign: Whether it is not English.
     """
 
     collection: str
@@ -89,6 +93,7 @@ class Asked:
     literal: npt.NDArray[np.bool_]
     right: npt.NDArray[np.bool_]
     vector: bool
+    foreign: bool
 
     @property
     def answered(self) -> bool:
@@ -114,20 +119,27 @@ def ask(question: Question, name: str, space: Space, mode: Mode) -> Asked | None
         return None
     rows, scores = ranking.rows[places], ranking.scores[places]
     pairs = list(zip(parsed, found, strict=True))
+    shipped = embedder.calibration if embedder else None
+    unrelated = shipped.unrelated_cosine if shipped else 0.0
+    nothing = replace(_NOTHING, unrelated_cosine=unrelated)
     uris = [snapshot.uris[at] for at in snapshot.file_of_row[rows]]
     literal = [
-        weigh(one, candidates, rows, _NOTHING, scores=None if number else scores).relevance
+        weigh(one, candidates, rows, nothing, scores=None if number else scores).relevance
         for number, (one, candidates) in enumerate(pairs)
     ]
     return Asked(
         collection=name,
         group=question.group,
         features=np.array(
-            [features(one, candidates, rows, without=gone).matrix for one, candidates in pairs]
+            [
+                features(one, candidates, rows, without=gone, unrelated=unrelated).matrix
+                for one, candidates in pairs
+            ]
         ),
         literal=np.array(literal).max(axis=0) >= LITERAL_RELEVANCE,
         right=np.array([uri in question.right for uri in uris]) & (np.arange(len(rows)) < FIRST),
         vector=found[0].vector is not None,
+        foreign=parsed[0].foreign,
     )
 
 
@@ -146,7 +158,7 @@ def _without(gone: npt.NDArray[np.bool_], found: Candidates) -> Candidates:
 
 def fitted(asked: Sequence[Asked], mode: Mode) -> Calibration:
     """The curve of some questions, with relevance 0.5 where right and wrong meet."""
-    features, answers, weights = [], [], []
+    features, answers, weights, offset = [], [], [], []
     for one in asked:
         if mode != "lexical" and not one.vector:
             continue
@@ -157,19 +169,23 @@ def fitted(asked: Sequence[Asked], mode: Mode) -> Calibration:
                 answers.append(right)
                 behind = BEHIND if place >= 2 else 1.0
                 weights.append(1.0 if right else WRONG[one.group] * behind)
+                offset.append(one.foreign * FOREIGN_BONUS / SLOPE)
     names = ", ".join(dict.fromkeys(one.collection for one in asked))
     return fit_to_pairs(
         np.array(features),
         np.array(answers),
         np.array(weights),
+        offset=np.array(offset),
         used=USED[mode],
         source=f"benchmarks/quality/fit_calibration.py on {names}",
     )
 
 
-def best_logit(one: Asked, curve: Calibration) -> float:
+def best_logit(one: Asked, curve: Calibration, slope: float = 1.0) -> float:
     """Of what answers, or of anything where nothing does; infinite for what is evidence by itself."""
     found = logits(curve, one.features).max(axis=0)
+    if one.foreign:
+        found += FOREIGN_BONUS * slope / SLOPE
     found[one.literal] = np.inf
     return float(found[one.right].max() if one.answered else found.max())
 
@@ -210,7 +226,7 @@ def rates(asked: Sequence[Asked], curves: Mapping[str, Mapping[str, Calibration]
     for one in asked:
         if one.answered or one.group in WRONG:
             curve = curves["hybrid" if one.vector else "lexical"][one.collection]
-            shown = best_logit(one, curve) >= cut
+            shown = best_logit(one, curve, SLOPE) >= cut
             for name in (one.collection, "all"):
                 passed.setdefault((name, one.group), []).append(shown)
     names = sorted({name for name, _ in passed}, key=lambda name: (name == "all", name))

@@ -346,6 +346,8 @@ class Calibration:
             of the index holds.
         agreement_weight: Weight of the agreement: 1 for the chunks of a file that has both the nearest
             chunk and the best by words, and several among the best candidates; 0 for others.
+        unrelated_cosine: What texts that have nothing to do with each other have: near 0 for most models,
+            and 0.7 for those that were trained at a low temperature. Nearness is measured from there.
     """
 
     bias: float
@@ -355,6 +357,7 @@ class Calibration:
     words_weight: float = 0.0
     unknown_weight: float = 0.0
     agreement_weight: float = 0.0
+    unrelated_cosine: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

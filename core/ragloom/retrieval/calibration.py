@@ -35,6 +35,7 @@ def fit_to_pairs(
     answers: npt.NDArray[np.bool_],
     weights: npt.NDArray[np.float64],
     *,
+    offset: npt.NDArray[np.float64] | float = 0.0,
     used: Sequence[str] = FEATURES,
     source: str,
 ) -> Calibration:
@@ -46,6 +47,7 @@ def fit_to_pairs(
         features: ``(n, 5)``: :data:`FEATURES`, as :class:`ragloom.Calibration` has them.
         answers: ``(n,)``: whether the passage answers the query.
         weights: ``(n,)``: how much a pair counts in its class.
+        offset: ``(n,)``: what is added to the logit of a pair besides, as for another language.
         used: The features that count; the others weigh nothing.
         source: Where the pairs come from.
     """
@@ -58,7 +60,7 @@ def fit_to_pairs(
     ridge = np.diag([0.0, *[_RIDGE] * len(columns)])
     fitted = np.zeros(design.shape[1])
     for _ in range(_NEWTON_STEPS):
-        chance = 1 / (1 + np.exp(-design @ fitted))
+        chance = 1 / (1 + np.exp(-(design @ fitted + offset)))
         gradient = design.T @ (weights * (chance - answers)) + ridge @ fitted
         curvature = (design * (weights * chance * (1 - chance))[:, None]).T @ design
         fitted -= np.linalg.solve(curvature + ridge, gradient)

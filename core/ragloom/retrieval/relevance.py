@@ -118,6 +118,7 @@ def features(
     *,
     cosine: npt.NDArray[np.float32] | None = None,
     without: npt.NDArray[np.bool_] | None = None,
+    unrelated: float = 0.0,
 ) -> Features:
     """What the curve weighs, of rows of a snapshot.
 
@@ -127,6 +128,7 @@ def features(
         rows: ``(n,)`` the rows.
         cosine: ``(n,)`` theirs, where they are known.
         without: Of every row of the snapshot, whether it counts as gone.
+        unrelated: The cosine of unrelated texts, as in :class:`ragloom.Calibration`.
     """
     snapshot, words = found.snapshot, query.words
     index = snapshot.lexical
@@ -146,7 +148,7 @@ def features(
     agreement = snapshot.file_of_row[rows] == found.agreed_file
     if np.count_nonzero(agreement) == 1 and len(snapshot) > _SMALL:
         agreement[:] = False  # among many chunks, some word and some vector agree on one
-    agreement &= (coverage >= _AGREEING[0]) & (cosine >= _AGREEING[1])
+    agreement &= (coverage >= _AGREEING[0]) & (cosine >= _from(unrelated, _AGREEING[1]))
     matrix = np.empty((len(rows), len(FEATURES)))
     matrix[:, 0], matrix[:, 1], matrix[:, 2] = np.nan_to_num(cosine), agreement, coverage
     matrix[:, 3] = np.log1p(len(words))
@@ -178,7 +180,8 @@ def weigh(
         cosine: ``(n,)`` theirs, where they are known.
         scores: ``(n,)`` the scores of the first candidates, in their order; None for other rows.
     """
-    seen = features(query, found, rows, cosine=cosine)
+    unrelated = calibration.unrelated_cosine
+    seen = features(query, found, rows, cosine=cosine, unrelated=unrelated)
     held = seen.held
     logit = logits(calibration, seen.matrix)
     if not seen.compared.all():  # by their words alone, until they have a vector
@@ -192,7 +195,8 @@ def weigh(
             files = found.snapshot.file_of_row[rows]
             literal |= _stands_out(files, scores, held) & (files == found.best_file)
         decided = literal | (curve >= LITERAL_RELEVANCE)
-        literal |= _held_in_a_sentence(query, found.snapshot, rows, seen, decided)
+        near = seen.matrix[:, FEATURES.index("cosine")] >= _from(unrelated, _NEAR)
+        literal |= _held_in_a_sentence(query, found.snapshot, rows, seen.held, near, decided)
     return Evidence(
         coverage=seen.matrix[:, FEATURES.index("coverage")],
         matched=held.sum(axis=1),
@@ -255,20 +259,26 @@ def _held_in_a_sentence(
     query: ParsedQuery,
     snapshot: Snapshot,
     rows: npt.NDArray[np.intp],
-    seen: Features,
+    held: npt.NDArray[np.bool_],
+    near: npt.NDArray[np.bool_],
     decided: npt.NDArray[np.bool_],
 ) -> npt.NDArray[np.bool_]:
     """``(n,)`` bool: which rows hold every word, and are near the query or hold them in a row, too.
 
     Chunks that are ``decided`` are not read.
     """
-    every = _missing(seen.held) == 0
-    near: npt.NDArray[np.bool_] = every & (seen.matrix[:, FEATURES.index("cosine")] >= _NEAR)
+    every = _missing(held) == 0
+    found: npt.NDArray[np.bool_] = every & near
     if query.phrase:
         for at in np.flatnonzero(every & ~near & ~decided):
             chunk = snapshot.chunk(int(rows[at]))
-            near[at] = query.phrase in " ".join(f"{chunk.context} {chunk.text}".casefold().split())
-    return near
+            found[at] = query.phrase in " ".join(f"{chunk.context} {chunk.text}".casefold().split())
+    return found
+
+
+def _from(unrelated: float, near: float) -> float:
+    """A cosine that is as near as ``near`` is where unrelated texts have 0."""
+    return unrelated + (1 - unrelated) * near
 
 
 def _missing(held: npt.NDArray[np.bool_]) -> npt.NDArray[np.intp]:

@@ -1,4 +1,4 @@
-"""The embedder ``multilingual``: universal-sentence-encoder-multilingual 3, for sixteen languages."""
+"""The embedder ``multilingual``: multilingual-e5-small, for a hundred languages."""
 
 from __future__ import annotations
 
@@ -15,21 +15,26 @@ class MultilingualOptions:
     """Options of the embedder ``multilingual``.
 
     Attributes:
-        max_tokens: The longest passage in tokens; more of it is not read.
+        max_tokens: The longest passage in tokens, at most 512 with what the model adds; more of it is
+            not read.
+        threads: Runs at once, each on one core; 0 is one for every core.
     """
 
     max_tokens: int = 256
+    threads: int = 0
 
     def __post_init__(self) -> None:
         """Refuse what can never work."""
         if self.max_tokens < 1:
             raise ValueError("max_tokens must be 1 or more")
+        if self.threads < 0:
+            raise ValueError("threads must be 0 or more")
 
 
 def _create(options: MultilingualOptions) -> Embedder:
-    from ragloom_multilingual.embedder import MultilingualEmbedder
+    from ragloom_multilingual.embedder import multilingual_embedder
 
-    return MultilingualEmbedder(options)
+    return multilingual_embedder(options)
 
 
 @hookimpl
@@ -38,10 +43,10 @@ def ragloom_embedders() -> Iterable[Provider[Embedder]]:
     return [
         Provider(
             name="multilingual",
-            summary="Google's universal-sentence-encoder-multilingual 3, for sixteen languages",
+            summary="multilingual-e5-small, for a hundred languages",
             create=_create,
             options=MultilingualOptions,
-            requires=("tokenizers",),
+            requires=("onnxruntime", "tokenizers"),
             extra="ragloom[multilingual]",
             local=True,
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import unicodedata
 from collections.abc import Sequence
 
 from tokenizers import Tokenizer
@@ -93,6 +94,7 @@ def is_unknown(tokenizer: Tokenizer, text: str) -> bool:
 
     A model that reads a script letter by letter was trained on next to none of it. Latin letters and
     ideographs do not count: languages write codes in the ones, and words of one character in the others.
+    Nor do letters with marks of their own, which are the syllables of Hindi: के is a word.
     """
     unknown = tokenizer.token_to_id(getattr(tokenizer.model, "unk_token", None) or "<unk>")
     readable = encodable(text)
@@ -102,12 +104,18 @@ def is_unknown(tokenizer: Tokenizer, text: str) -> bool:
     if readable.isascii():
         return False
     words = letters = 0
-    for token, (start, end) in zip(encoding.ids, encoding.offsets, strict=True):
+    for number, token, (start, end) in zip(
+        encoding.ids, encoding.tokens, encoding.offsets, strict=True
+    ):
         found = [char for char in readable[start:end] if char.isalpha()]
         words += bool(found)
-        spelt = len(found) == 1 and _SPELT.match(found[0])
-        letters += bool(found) and bool(token == unknown or spelt)
+        spelt = len(found) == 1 and _SPELT.match(found[0]) and not any(map(_is_mark, token))
+        letters += bool(found) and bool(number == unknown or spelt)
     return letters > _MOSTLY * words
+
+
+def _is_mark(char: str) -> bool:
+    return unicodedata.category(char).startswith("M")
 
 
 def encode_pairs(

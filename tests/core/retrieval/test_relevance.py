@@ -139,6 +139,18 @@ def test_lists_that_agree_on_a_passage_with_hardly_any_of_the_words_say_nothing(
     assert found.relevance == pytest.approx(0.5)
 
 
+def test_agreement_needs_a_cosine_above_that_of_unrelated_texts(space: Space) -> None:
+    agreeing = replace(NOTHING, bias=0.0, agreement_weight=9.0)
+    cosine = space.search(MOST, min_relevance=0.0).hits[0].cosine
+    assert cosine is not None
+    # Where unrelated texts have so much that this cosine is less than 0.4 of the way to 1.
+    far = replace(agreeing, unrelated_cosine=(cosine - 0.35) / 0.65)
+    near = replace(agreeing, unrelated_cosine=(cosine - 0.45) / 0.55)
+
+    assert weighed(space, MOST, near, "hybrid")["most"].relevance > 0.99
+    assert weighed(space, MOST, far, "hybrid")["most"].relevance < 0.99
+
+
 def test_stop_words_alone_are_no_evidence(space: Space) -> None:
     assert all(
         found.relevance < 0.01 for found in weighed(space, "what are you?", NOTHING).values()
@@ -185,6 +197,18 @@ def test_a_pair_of_no_weight_does_not_count() -> None:
     assert logits(without, features) == pytest.approx(
         logits(fit_to_pairs(stray, np.append(answers, False), weights, source="x"), features)
     )
+
+
+def test_what_is_added_besides_is_not_fitted_again() -> None:
+    features, answers = made_up()
+
+    plain = fit_to_pairs(features, answers, np.ones(1200), source="made up")
+    besides = fit_to_pairs(
+        features, answers, np.ones(1200), offset=np.full(1200, 2.0), source="made up"
+    )
+
+    assert besides.bias == pytest.approx(plain.bias - 2)
+    assert besides.cosine_weight == pytest.approx(plain.cosine_weight)
 
 
 def test_a_fit_weighs_only_the_features_it_is_told() -> None:

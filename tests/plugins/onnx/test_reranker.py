@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -144,3 +145,20 @@ def test_a_missing_package_gives_the_pip_line(module, loaded, monkeypatch):
     assert str(caught.value) == (
         f"the reranker 'onnx' needs {module}, which is not installed: pip install 'ragloom[onnx]'"
     )
+
+
+def test_a_folder_without_tokenizer_json_is_read_by_transformers_which_says_nothing(tiny):
+    pytest.importorskip("transformers")
+    words = json.loads((tiny / "tokenizer.json").read_text())["model"]["vocab"]
+    (tiny / "tokenizer.json").unlink()
+    (tiny / "vocab.txt").write_text("\n".join(sorted(words, key=words.get)) + "\n")
+    settings = {"tokenizer_class": "BertTokenizer", "do_lower_case": True}
+    (tiny / "tokenizer_config.json").write_text(json.dumps(settings))
+    code = (
+        "from ragloom_onnx import OnnxRerankerOptions\n"
+        "from ragloom_onnx.reranker import OnnxReranker\n"
+        f"reranker = OnnxReranker(OnnxRerankerOptions(model={str(tiny)!r}))\n"
+        "assert [0, 1, 2] == reranker.rerank('red', ['blue', 'red', 'Red and RED'])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ("", "") == (done.stdout, done.stderr)  # transformers would miss PyTorch aloud
