@@ -35,6 +35,9 @@ SIZES, FILES, QUERIES, WORDS = "100000,500000,1000000", 5000, 100, 45
 NEAREST, SAME = 10, 1e-6  # cosines that differ by less are the same
 OPENINGS, BLOCK = 5, 50_000
 RAGLOOM = (sys.executable, "-m", "ragloom")
+_SETTLED = (
+    3.0  # seconds: a file that was just written may change unseen, so the next run reads it again
+)
 
 
 class Stored(NamedTuple):
@@ -164,6 +167,7 @@ def measure(size: int, *, files: int, store: str, count: int) -> dict[str, float
         scratch.mkdir()
         environment = plugin(scratch) | ({"RAGLOOM_STORE": store} if store else {})
         write_corpus(folder, size, files)
+        time.sleep(_SETTLED)
         state = folder / ".ragloom"
 
         def run(*arguments: str) -> Run:

@@ -8,13 +8,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Protocol, Self, TypeVar
 
 import numpy as np
 
 from ragloom.background import Worker
 from ragloom.components import Home
-from ragloom.context.packing import Strategy, build_context
 from ragloom.errors import ConfigError, RagloomError
 from ragloom.protocols import Embeddings, Formatter, TokenCounter
 from ragloom.reports import SearchFinished
@@ -22,6 +21,9 @@ from ragloom.retrieval.answers import Answers
 from ragloom.retrieval.freshness import text_of
 from ragloom.retrieval.query import Query
 from ragloom.types import Condition, Context, Hit, Mode, SearchResult
+
+if TYPE_CHECKING:
+    from ragloom.context.packing import Strategy
 
 _POOL = 4  # hits to choose from, for each one wanted, where they should differ
 
@@ -174,6 +176,8 @@ class Searchable(ABC):
         asked = _query(query, top_k, min_relevance, mode, where)
         if asked.per_file is None:
             asked = replace(asked, per_file=0)
+        from ragloom.context.packing import build_context
+
         started = time.perf_counter()
         members = self.members
         with self._turns():

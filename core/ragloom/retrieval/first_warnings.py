@@ -10,7 +10,6 @@ from ragloom.config.spelling import counted
 from ragloom.hookspecs import Provider
 from ragloom.plugin.registry import missing_modules
 from ragloom.protocols import Embedder, Loader
-from ragloom.retrieval.code_order import is_code
 from ragloom.snapshot import Snapshot
 from ragloom.sources.screening import ending_of
 from ragloom.types import Calibration
@@ -46,6 +45,8 @@ def _code_hint(
     chunkers: Mapping[str, Provider[object]],
 ) -> Iterator[str]:
     """That a chunker for source code is not used, and how to: its passages are shorter and have names."""
+    from ragloom.retrieval.code_order import is_code
+
     endings = Counter(ending_of(uri) for uri in snapshot.files if is_code(uri))
     for ending in settings.chunkers:
         endings.pop(ending, None)

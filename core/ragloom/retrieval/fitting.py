@@ -8,7 +8,6 @@ from pathlib import Path
 from ragloom.retrieval.answers import Answers
 from ragloom.retrieval.calibration import CALIBRATION_NAME, fit_to_corpus, write_calibration
 from ragloom.retrieval.query import Query
-from ragloom.retrieval.relevance import DEFAULT_CALIBRATION
 from ragloom.types import Calibration
 
 
@@ -18,6 +17,7 @@ def fit(space: Answers, directory: Path, off_topic: Sequence[str]) -> Calibratio
     Raises:
         ConfigError: Too few of the queries found anything to compare.
     """
+    from ragloom.retrieval.relevance import DEFAULT_CALIBRATION
     from ragloom.retrieval.search import search
 
     # The searches below are by the embedder's own.

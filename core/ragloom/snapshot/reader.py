@@ -37,7 +37,7 @@ _QUICK = 1 << 20  # bytes of a file that is read in less than a millisecond
 EXACT = 2000
 """Cosines that are exact where those of all rows are computed."""
 _AT_ONCE = 1024  # vectors that are decoded, which the cache holds
-_FEW = 16  # ids, which are found by a look at all of them sooner than by sorting
+_FEW = 512  # ids, which are found by a look at 8 bytes of each sooner than by sorting
 
 
 class Snapshot:
@@ -219,8 +219,11 @@ class Snapshot:
         wanted = np.array([name.encode("ascii", "replace") for name in ids], "S")
         if not len(wanted) or not len(self):
             return np.empty(0, np.intp)
-        if len(wanted) <= _FEW:
-            return np.concatenate([np.flatnonzero(self.ids == name) for name in wanted])
+        if len(wanted) <= _FEW and "_by_id" not in self.__dict__:
+            heads = self.ids.view(np.uint64)[::4], wanted.astype("S8").view(np.uint64)
+            near = np.flatnonzero(np.isin(*heads)).tolist()
+            known = dict(zip(self.ids[near].tolist(), near, strict=True))
+            return np.array([known[one] for one in wanted.tolist() if one in known], np.intp)
         at = np.minimum(np.searchsorted(self.ids, wanted, sorter=self._by_id), len(self) - 1)
         rows = self._by_id[at]
         found: npt.NDArray[np.intp] = rows[self.ids[rows] == wanted]
