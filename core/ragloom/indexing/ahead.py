@@ -7,6 +7,7 @@ machine does. Where it cannot, has others, or dies, the files that it leaves are
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 import subprocess
@@ -25,7 +26,10 @@ from ragloom.indexing.process import Part, process
 from ragloom.indexing.workers import ComponentsOfWorker
 
 _WORTH_STARTING = 3  # batches of a megabyte at least, whose reading takes longer than the start
-_START = "import sys; sys.path[:] = sys.argv[1:]; from ragloom.indexing.ahead import main; main()"
+_BOOT = (
+    "import sys, json; sys.path[:] = json.loads(sys.stdin.buffer.readline()); "
+    "from ragloom.indexing.ahead import main; main()"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +63,7 @@ def parts_ahead(
         folder: Where Parts are kept.
         progress: Called with every file that is done.
     """
-    if len(batches) < _WORTH_STARTING or _cores() == 1 or not sys.executable:
+    if len(batches) < _WORTH_STARTING or _cores() == 1 or not _has_python():
         for files in batches:
             yield process(files, components, folder, progress)
         return
@@ -82,41 +86,55 @@ class _Reader:
     """The second process, from this one's side; a context manager that ends it."""
 
     def __init__(self, job: _Job) -> None:
-        self._process = subprocess.Popen(  # noqa: S603 - our own module
-            [sys.executable, "-c", _START, *sys.path],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,  # whatever fails there is tried here
-            start_new_session=True,  # Ctrl-C is for this process, which ends the other
-        )
-        self._sending = Thread(target=self._send, args=(job,), daemon=True)
+        self._process: subprocess.Popen[bytes] | None = None
+        # Settings that only this process can hold, or too many processes or open files, or no memory.
+        with suppress(pickle.PicklingError, AttributeError, TypeError, OSError):
+            self._content = json.dumps(sys.path).encode() + b"\n" + pickle.dumps(job)
+            self._process = subprocess.Popen(  # noqa: S603 - this Python, and a constant
+                [sys.executable, "-I", "-c", _BOOT],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,  # whatever fails there is tried here
+                start_new_session=True,  # Ctrl-C is for this process, which ends the other
+            )
+        self._sending = Thread(target=self._send, daemon=True)
         self._sending.start()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._process.kill()
-        self._process.wait()
+        self._end()
+
+    def _end(self) -> None:
+        """Kill the process, which writes no more then."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.kill()
+        process.wait()
         self._sending.join()
-        for stream in (self._process.stdin, self._process.stdout):
+        for stream in (process.stdin, process.stdout):
             with suppress(OSError):
                 cast("BinaryIO", stream).close()
 
     def next(self) -> Part | None:
         """The next Part; None where the process has ended."""
+        if self._process is None:
+            return None
         try:
             answers = cast("BinaryIO", self._process.stdout)
             return cast("Part", pickle.load(answers))  # noqa: S301 - of our own process
         except (EOFError, OSError, pickle.UnpicklingError):
-            self._process.kill()
-            self._process.wait()  # it writes no more
+            self._end()
             return None
 
-    def _send(self, job: _Job) -> None:
+    def _send(self) -> None:
+        if self._process is None:
+            return
         stdin = cast("BinaryIO", self._process.stdin)
         with suppress(OSError):  # the process has ended
-            pickle.dump(job, stdin)
+            stdin.write(self._content)
             stdin.flush()  # open until this process ends, however it does
 
 
@@ -137,6 +155,10 @@ def main() -> None:
 def _end_with(stream: BinaryIO) -> None:
     stream.read()
     os._exit(1)
+
+
+def _has_python() -> bool:
+    return bool(sys.executable) and not getattr(sys, "frozen", False)
 
 
 def _cores() -> int:

@@ -89,8 +89,8 @@ def test_the_index_is_that_of_one_process(
 
 
 KILLED = """
-import os, signal, sys
-sys.path[:] = sys.argv[1:]
+import json, os, signal, sys
+sys.path[:] = json.loads(sys.stdin.buffer.readline())
 from ragloom.indexing import ahead
 work, left = ahead.process, [None] * 2
 def process(*given):
@@ -107,9 +107,35 @@ def test_what_a_killed_process_leaves_is_read_here(
     alone = expected(folder, monkeypatch)
     batches = len(read_here)
     read_here.clear()
-    monkeypatch.setattr(ahead, "_START", KILLED)
+    monkeypatch.setattr(ahead, "_BOOT", KILLED)
     assert alone == indexed(folder)
     assert batches - 2 == len(read_here)
+
+
+@pytest.mark.parametrize(
+    ("what", "error"),
+    [
+        ("subprocess.Popen", OSError(24, "Too many open files")),
+        ("pickle.dumps", TypeError("cannot pickle '_thread.lock' object")),
+    ],
+)
+def test_without_a_second_process_all_is_read_here(
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    read_here: list[str],
+    what: str,
+    error: Exception,
+) -> None:
+    alone = expected(folder, monkeypatch)
+    batches = len(read_here)
+    read_here.clear()
+
+    def fails(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(f"ragloom.indexing.ahead.{what}", fails)
+    assert alone == indexed(folder)
+    assert batches == len(read_here)
 
 
 def test_components_of_this_process_alone_read_here(
@@ -154,6 +180,7 @@ def test_nothing_is_left_when_words_cannot_be_written(
 
     def noted(reader: ahead._Reader, job: object) -> None:
         start(reader, job)
+        assert reader._process is not None
         started.append(reader._process)
 
     def full(*_: object) -> None:
