@@ -208,7 +208,8 @@ def test_ctrl_c_says_what_is_kept_and_the_next_run_resumes_there(tmp_path, root)
             time.sleep(0.01)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=120)
-    assert (130, "") == (process.returncode, out)
+    # Python ends by the signal itself where it came in Python that C runs; shells call both 130.
+    assert (True, "") == (process.returncode in (130, -signal.SIGINT), out)
     said = INTERRUPTED.fullmatch(err.lstrip("\n"))
     assert said, err
     assert "nothing is indexed yet" == said["index"]
@@ -243,7 +244,8 @@ def test_ctrl_c_leaves_the_last_index_answering(workspace, delay):
         time.sleep(delay)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=120)
-    assert (130, "") == (process.returncode, out)
+    # Python ends by the signal itself where it came in Python that C runs; shells call both 130.
+    assert (True, "") == (process.returncode in (130, -signal.SIGINT), out)
     kept = INTERRUPTED.fullmatch(err.lstrip("\n"))
     assert kept, err
     assert "the last index stays in use" == kept["index"]

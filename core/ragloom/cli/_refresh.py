@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Sequence
+import signal
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from threading import current_thread, main_thread
+from types import FrameType
 from typing import TYPE_CHECKING
 
 from ragloom.cli._output import print_result
@@ -39,15 +43,39 @@ def refresh(
     if space.record is not None:
         _note_changes(session, space, space.record.usual())
     patience = LOCK_TIMEOUT if timeout is None else timeout
-    with progress(session, space.name) as meter:
+    with progress(session, space.name) as meter, _hearing_ctrl_c() as heard:
         try:
             if shard is not None:
                 return space.index_shard(shard, progress=meter, timeout=patience)
             return space.index(full=full, seconds=seconds, progress=meter, timeout=patience)
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, Exception) as error:
+            if not (heard or isinstance(error, KeyboardInterrupt)):
+                raise
             stage = meter.latest[0] if meter.latest else ""
             session.kept = _kept(space, embedding=stage in ("chunks", "store"))
-            raise
+            raise KeyboardInterrupt from error
+
+
+@contextmanager
+def _hearing_ctrl_c() -> Iterator[Sequence[int]]:
+    """Note each Ctrl-C, beside what is raised for it.
+
+    A module that is imported meanwhile may make of that an ImportError, as if it were not installed.
+    """
+    heard: list[int] = []
+
+    def hear(number: int, frame: FrameType | None) -> None:
+        heard.append(number)
+        signal.default_int_handler(number, frame)
+
+    ours = current_thread() is main_thread()
+    if ours and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, hear)
+    try:
+        yield heard
+    finally:
+        if ours and signal.getsignal(signal.SIGINT) is hear:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _kept(space: Space, *, embedding: bool) -> str:

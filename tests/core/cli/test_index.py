@@ -1,7 +1,10 @@
 import json
 import os
+import signal
 
 import pytest
+
+from ragloom import RagloomError
 
 FILES = ["added", "updated", "unchanged", "removed", "failed"]
 CHUNKS = ["total", "embedded", "reused", "removed", "truncated", "pending"]
@@ -111,3 +114,17 @@ def test_an_address_needs_a_runner_that_has_one(cli, monkeypatch):
     assert 2 == result.exit_code
     assert "--address needs a cluster's --runner" in result.stderr
     assert "elsewhere" == os.environ["RAGLOOM_RUNNER_ADDRESS"]
+
+
+def test_ctrl_c_is_one_whatever_a_module_makes_of_it(run, workspace, monkeypatch):
+    def imports(space, **_):
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            raise RagloomError("numpy failed to import") from None
+
+    monkeypatch.setattr("ragloom.space.Space.index", imports)
+    before = signal.getsignal(signal.SIGINT)
+    done = run("index", "docs")
+    assert (130, "interrupted: nothing is indexed yet") == (done.exit_code, done.stderr.strip())
+    assert before is signal.getsignal(signal.SIGINT)
