@@ -96,7 +96,11 @@ def base(project, lessons, driver):
 
 
 def texts(driver, selector):
-    return [one.text for one in driver.find_elements("css selector", selector)]
+    """What elements say, all at one moment: the page may replace them between two questions."""
+    return driver.execute_script(
+        "return [...document.querySelectorAll(arguments[0])].map((one) => one.innerText.trim())",
+        selector,
+    )
 
 
 def moved(driver, selector, value):
