@@ -204,4 +204,5 @@ class _Planner:
     def _keep(found: Plan, entry: FileEntry) -> None:
         found.kept[entry.uri] = entry
         found.unchanged += 1
-        found.warnings.extend(f"{entry.uri}: {warning}" for warning in entry.warnings)
+        if entry.warnings:
+            found.warnings.extend(f"{entry.uri}: {warning}" for warning in entry.warnings)

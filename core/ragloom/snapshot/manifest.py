@@ -131,11 +131,16 @@ class Manifest(Mapping[str, FileEntry]):
 
     def _read(self, raw: dict[str, Any]) -> FileEntry:
         try:
-            made = {
-                "fingerprint": Fingerprint(**raw["fingerprint"]),
-                "warnings": tuple(raw["warnings"]),
-            }
-            return FileEntry(**raw | made)
+            seen = raw["fingerprint"]
+            return FileEntry(
+                uri=raw["uri"],
+                fingerprint=Fingerprint(seen["size"], seen["modified_ns"], seen["changed_ns"]),
+                content_hash=raw["content_hash"],
+                parts=raw["parts"],
+                chunks=raw["chunks"],
+                metadata=raw["metadata"],
+                warnings=tuple(raw["warnings"]),
+            )
         except (ValueError, TypeError, LookupError) as error:
             raise damaged(self._place, error) from error
 
