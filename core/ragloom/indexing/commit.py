@@ -241,9 +241,10 @@ class Committer:
         rows = _lacking(segment)
         keys = segment.keys[rows]
         known = dict(made)
-        if source is not None:
-            known |= source.known_vectors(np.unique(keys))
         names = [key.decode("ascii") for key in keys]
+        others = [name for name in names if name not in known]
+        if source is not None and others:
+            known |= source.known_vectors(np.unique(np.array(others, KEY)))
         has = np.array([name in known for name in names], np.bool_)
         if not has.any():
             return

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+from ragloom.snapshot.segment import KEY, Segment, SegmentWriter, VectorWriter
 
 
 @pytest.mark.parametrize("wanted", [1, 30, 600])
@@ -60,3 +63,23 @@ def test_a_store_that_is_out_of_step_is_compared_page_by_page(
     assert (1801, 1) == (report.chunks, report.embedded)
     assert 2399 == sum(asked)
     assert len(asked) <= 4
+
+
+def test_many_keys_are_found_as_few_are(tmp_path: Path) -> None:
+    """Also those that share their first eight characters with another."""
+    keys = [f"{number // 3:08x}{number * 7919:024x}".encode() for number in range(3000)]
+    writer = SegmentWriter(tmp_path / "one")
+    for key in reversed(keys):
+        writer.add("a.md", b"packed", key, key)
+    writer.close()
+    vectors = VectorWriter(len(keys), 2)
+    with_vector = np.flatnonzero(np.arange(len(keys)) % 5)
+    vectors.put(with_vector, np.tile(np.array([[1.0, 0.0]], np.float32), (len(with_vector), 1)))
+    vectors.write(tmp_path / "one")
+    segment = Segment(tmp_path / "one")
+    foreign = [key[:8] + b"f" * 24 for key in keys[::4]]
+    wanted = np.array([*keys, *foreign, b"", b"\xff" * 32], KEY)
+    few = [segment.find(wanted[start : start + 500]) for start in range(0, len(wanted), 500)]
+    found = segment.find(wanted)
+    assert np.concatenate(few).tolist() == found.tolist()
+    assert len(with_vector) == np.count_nonzero(found >= 0)
