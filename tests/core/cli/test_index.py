@@ -116,6 +116,15 @@ def test_an_address_needs_a_runner_that_has_one(cli, monkeypatch):
     assert "elsewhere" == os.environ["RAGLOOM_RUNNER_ADDRESS"]
 
 
+@pytest.fixture
+def hearing_sigint():
+    """A shell starts what runs in the background deaf to SIGINT, and so the tests."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("hearing_sigint")
 def test_ctrl_c_is_one_whatever_a_module_makes_of_it(run, workspace, monkeypatch):
     def imports(space, **_):
         try:
@@ -124,7 +133,6 @@ def test_ctrl_c_is_one_whatever_a_module_makes_of_it(run, workspace, monkeypatch
             raise RagloomError("numpy failed to import") from None
 
     monkeypatch.setattr("ragloom.space.Space.index", imports)
-    before = signal.getsignal(signal.SIGINT)
     done = run("index", "docs")
     assert (130, "interrupted: nothing is indexed yet") == (done.exit_code, done.stderr.strip())
-    assert before is signal.getsignal(signal.SIGINT)
+    assert signal.default_int_handler is signal.getsignal(signal.SIGINT)
