@@ -23,6 +23,7 @@ from ragloom.indexing.ahead import parts_ahead
 from ragloom.indexing.plan import PlannedFile
 from ragloom.indexing.process import ENTRIES, Part, content_of, kept, name_of, process
 from ragloom.indexing.workers import ComponentsOfWorker
+from ragloom.plugin.local_runner import LocalRunner
 from ragloom.protocols import Runner
 from ragloom.snapshot import Snapshot
 from ragloom.stores.faults import named_faults
@@ -126,7 +127,7 @@ class Processing:
         if not batches:
             return
         runner = self.components.runner
-        if not runner.elsewhere and not self.embed and not self.always:
+        if type(runner) is LocalRunner and not self.embed and not self.always:
             yield from parts_ahead(batches, self.components, self.folder, progress)
             return
         made = self._elsewhere if runner.elsewhere else self._here
