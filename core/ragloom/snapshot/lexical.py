@@ -224,19 +224,20 @@ class LexicalIndex:
             return has
         order = np.argsort(serials)
         # A set query would walk through the serial numbers of all documents.
-        term, schema, should = tantivy.Query.term_query, self._schema, tantivy.Occur.Should
+        term, schema = tantivy.Query.term_query, self._schema
+        must, should = tantivy.Occur.Must, tantivy.Occur.Should
         among = tantivy.Query.boolean_query(
             [(should, term(schema, "serial", serial, "basic")) for serial in serials.tolist()]
         )
         for start in range(0, len(known), _AT_ONCE):
-            some = known[start : start + _AT_ONCE]
-            clauses = [(tantivy.Occur.Must, tantivy.Query.const_score_query(among, 0.0))]
+            query = tantivy.Query.const_score_query(among, 0.0)
             bits: dict[str, int] = {}
-            for number, (name, place) in enumerate(some):
-                query = tantivy.Query.const_score_query(self._term(*place), float(1 << number))
-                clauses.append((should, query))
+            for number, (name, place) in enumerate(known[start : start + _AT_ONCE]):
+                one = tantivy.Query.const_score_query(self._term(*place), float(1 << number))
+                # One term a level is looked up in these documents only; several would be read whole.
+                query = tantivy.Query.boolean_query([(must, query), (should, one)])
                 bits[name] = bits.get(name, 0) | 1 << number
-            at, scores = self._found(tantivy.Query.boolean_query(clauses), len(serials))
+            at, scores = self._found(query, len(serials))
             sums = np.zeros(len(serials), np.int64)
             sums[order[np.searchsorted(serials[order], at)]] = scores
             for name, mask in bits.items():

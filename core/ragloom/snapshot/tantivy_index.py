@@ -88,8 +88,9 @@ class Searcher:
             found = self._searcher.search(query, limit, count=False).hits if limit else []
             if not found:
                 return (), ()
-            scores, addresses = zip(*found, strict=True)
-            serials = self._searcher.fast_field_values("serial", list(addresses))
+            # Twice as fast as zip(), which makes an iterator of each.
+            scores = [score for score, _ in found]
+            serials = self._searcher.fast_field_values("serial", [place for _, place in found])
         return cast("Sequence[int]", serials), scores
 
     def terms_with_prefix(self, field: str, prefix: str) -> Sequence[tuple[str, int]]:
