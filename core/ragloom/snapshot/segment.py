@@ -30,7 +30,7 @@ from ragloom.snapshot.array_file import read_arrays, release, write_arrays
 from ragloom.snapshot.vector_codes import Codes, approximate, decode, encode
 from ragloom.text.chunks import join_context
 from ragloom.text.parsing import parse_json
-from ragloom.types import Chunk
+from ragloom.types import Chunk, Lines, Metadata, Span
 
 CHUNKS, COLUMNS, VECTORS, REMOVED = ".chunks", ".columns", ".vectors", ".removed"
 _MISSING = 127  # an exponent that no vector has
@@ -61,9 +61,27 @@ def unpack(packed: bytes) -> tuple[Any, ...]:
         ValueError: That is none.
     """
     try:
-        return cast("tuple[Any, ...]", parse_json(zlib.decompress(packed, _DEFLATE)))
+        return cast("tuple[Any, ...]", parse_json(zlib.decompress(packed, _DEFLATE).decode()))
     except zlib.error as error:
         raise ValueError(f"no chunk: {error}") from error
+
+
+def unpack_chunk(packed: bytes, *, name: str, uri: str, metadata: Metadata) -> Chunk:
+    """What was packed, with its id, its file, and the metadata of that; raises as :func:`unpack`."""
+    text, context, (s0, s1, l0, l1, b0, b1), ordinal, tokens, headings = unpack(packed)
+    return Chunk(
+        id=name,
+        uri=uri,
+        text=text,
+        span=Span(s0, s1),
+        lines=Lines(l0, l1),
+        bytes=Span(b0, b1),
+        headings=tuple(headings),
+        ordinal=ordinal,
+        tokens=tokens,
+        context=context,
+        metadata=metadata,
+    )
 
 
 class Segment:
