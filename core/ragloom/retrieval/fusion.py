@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 
 import numpy as np
 import numpy.typing as npt
@@ -35,12 +36,14 @@ def fuse(
             the less its cosines weigh in the combination; measured in ``benchmarks/README.md``.
         weight: Of the cosines in the combination, 0 to 1.
     """
-    ends = np.cumsum([len(one) for one in cosine])[:-1]
     cosines, words = np.concatenate(cosine), np.concatenate(lexical)
     if mode == "rrf":
-        return np.split(_reciprocal_ranks(cosines, words), ends)
-    dense = weight * (_UNKNOWN + (1 - _UNKNOWN) * min(known / _KNOWN, 1.0))
-    return np.split(_combined(cosines, words, dense), ends)
+        scores = _reciprocal_ranks(cosines, words)
+    else:
+        dense = weight * (_UNKNOWN + (1 - _UNKNOWN) * min(known / _KNOWN, 1.0))
+        scores = _combined(cosines, words, dense)
+    ends = accumulate(map(len, cosine))
+    return [scores[end - len(one) : end] for one, end in zip(cosine, ends, strict=True)]
 
 
 def _combined(
@@ -52,11 +55,12 @@ def _combined(
     weighted as Bruch, Gai and Ingber found better than ranks ("An Analysis of Fusion Functions for
     Hybrid Retrieval", 2023). A chunk that shares no word with the query has a lexical score of 0.
     """
-    words = _scaled(np.append(lexical, np.float32(0)))[:-1]
-    if np.isnan(cosine).all():
+    words = _scaled(lexical, 0.0)
+    lowest = np.fmin.reduce(cosine, initial=np.nan)
+    if np.isnan(lowest):
         return words
-    meaning = _scaled(cosine, missing=float(np.nanmin(cosine)))  # what has no vector yet
-    if np.isnan(lexical).all():
+    meaning = _scaled(cosine, float(lowest))
+    if np.isnan(np.fmin.reduce(lexical, initial=np.nan)):
         return meaning
     return dense * meaning + (1 - dense) * words
 
@@ -82,10 +86,13 @@ def ranks(scores: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
     return places
 
 
-def _scaled(scores: npt.NDArray[np.float32], missing: float = 0.0) -> npt.NDArray[np.float64]:
-    filled = scores.astype(np.float64)
-    if not len(filled):
-        return filled
-    filled[np.isnan(filled)] = missing
-    low, high = filled.min(), filled.max()
-    return (filled - low) / (high - low) if high > low else np.ones(len(filled))
+def _scaled(scores: npt.NDArray[np.float32], low: float) -> npt.NDArray[np.float64]:
+    """Scores on a scale from ``low``, which those have that are NaN, to the highest."""
+    scaled = scores.astype(np.float64)
+    scaled[np.isnan(scaled)] = low
+    high = np.maximum.reduce(scaled, initial=low)
+    if high <= low:
+        return np.ones(len(scaled))
+    scaled -= low
+    scaled /= high - low
+    return scaled

@@ -291,7 +291,7 @@ def _ordered(
         [*cosine, np.array(ends[:1], np.float32)],
         [*(one.lexical for one in found), np.array(ends[1:], np.float32)],
         mode,
-        np.mean([one.known for one in found], dtype=float) if found else 1.0,
+        sum(one.known for one in found) / len(found) if found else 1.0,
         found[0].dense_weight if found else DENSE_WEIGHT,
     )
     rankings = []
@@ -310,7 +310,7 @@ def _ordered(
 
 def _best_first(scores: npt.NDArray[np.float64], found: Candidates) -> npt.NDArray[np.intp]:
     """The places of the candidates, best first; of those that score the same the first by id."""
-    best = np.argsort(-scores)
+    best = np.argsort(-scores, kind="stable")
     ranked = scores[best]
     same = ranked[1:] == ranked[:-1]
     if same.any():

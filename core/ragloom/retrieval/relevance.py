@@ -150,12 +150,13 @@ def features(
         agreement[:] = False  # among many chunks, some word and some vector agree on one
     agreement &= (coverage >= _AGREEING[0]) & (cosine >= _from(unrelated, _AGREEING[1]))
     matrix = np.empty((len(rows), len(FEATURES)))
-    matrix[:, 0], matrix[:, 1], matrix[:, 2] = np.nan_to_num(cosine), agreement, coverage
+    compared = ~np.isnan(cosine)
+    matrix[:, 0], matrix[:, 1], matrix[:, 2] = np.where(compared, cosine, 0), agreement, coverage
     matrix[:, 3] = np.log1p(len(words))
     matrix[:, 4] = float(rarity[frequency == 0].sum()) / total
     return Features(
         matrix=matrix,
-        compared=~np.isnan(cosine),
+        compared=compared,
         held=held,
         frequency=frequency,
     )

@@ -21,9 +21,9 @@ def scores_by_row(
 
 
 def either(some: npt.NDArray[np.intp], others: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
-    """The rows that are in either, ascending, each once."""
+    """The rows that are in either, ascending, each once; the fastest where both are ascending."""
     rows = np.concatenate([some, others])
-    rows.sort()
+    rows.sort(kind="stable")  # of two runs: they are merged
     new = np.ones(len(rows), np.bool_)
     np.not_equal(rows[1:], rows[:-1], out=new[1:])
     return rows[new]

@@ -88,23 +88,27 @@ def _power(exponents: npt.NDArray[np.integer]) -> npt.NDArray[np.float32]:
 def highest(
     scores: npt.NDArray[np.float32], limit: int, among: npt.NDArray[np.intp] | None = None
 ) -> npt.NDArray[np.intp]:
-    """The ``limit`` rows with the highest scores, in no order; or those ``among`` some; none with -inf."""
+    """The ``limit`` rows with the highest scores, ascending; or those ``among`` some; none with -inf."""
     if among is not None:
         scores = scores[among]
     rows = _likely(scores, limit)
+    found = scores[rows]
     if len(rows) > limit:
-        rows = rows[np.argpartition(scores[rows], len(rows) - limit)[len(rows) - limit :]]
-    rows = rows[scores[rows] > -np.inf]
+        least = np.partition(found, len(rows) - limit)[len(rows) - limit]
+        kept = found > least
+        kept[np.flatnonzero(found == least)[: limit - np.count_nonzero(kept)]] = True
+        rows, found = rows[kept], found[kept]
+    rows = rows[found > -np.inf]
     return rows if among is None else among[rows]
 
 
 def _likely(scores: npt.NDArray[np.float32], limit: int) -> npt.NDArray[np.intp]:
     """Rows among which the highest ``limit`` are, as a sample tells how high these may be."""
     step = max(_SAMPLED, len(scores) // _SAMPLE)
-    sample = np.sort(scores[::step])
+    sample = scores[::step]
     wanted = 2 * limit // step
     if len(sample) > wanted > 0:
-        rows = np.flatnonzero(scores >= sample[-wanted])
+        rows = np.flatnonzero(scores >= np.partition(sample, -wanted)[-wanted])
         if len(rows) >= limit:
             return rows
     return np.arange(len(scores))
