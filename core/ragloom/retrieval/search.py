@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
+from math import isnan
 from typing import cast
 
 import numpy as np
@@ -308,8 +309,8 @@ class Weighed:
             content_hash=snapshot.hash_of(row) if isinstance(snapshot, RemoteSnapshot) else "",
             score=float(ranking.scores[at]),
             relevance=relevance,
-            cosine=None if np.isnan(cosine) else cosine,
-            lexical=None if np.isnan(lexical) else lexical,
+            cosine=None if isnan(cosine) else cosine,
+            lexical=None if isnan(lexical) else lexical,
         )
         return hit, WordEvidence(*self._words[self._places[at]])
 

@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 
 from ragloom.snapshot.lexical import LexicalIndex
@@ -46,3 +47,28 @@ def test_the_words_of_a_query(make_index, query, expected):
 def test_the_terms_that_bm25_searches(make_index, query, expected):
     index = make_index("Some English text.")
     assert expected == weighted_terms(index.query_words(query)) == index.query_terms(query)
+
+
+def test_which_documents_hold_which_of_many_words(tmp_path, write_lexical):
+    """More words than one look-up tells apart, in every field, as a look at the texts says."""
+    choose = np.random.default_rng(3)
+    names = [f"word{letter}x" for letter in "abcdefghijklmnopqrstuvwxyz"]
+    texts = [set(choose.choice(names, size).tolist()) for size in choose.integers(0, 20, 300)]
+    documents = [
+        LexicalDocument(
+            2 * number,
+            f"{number}.md",
+            *(" ".join(sorted(held)[place::2]) for place in (0, 1)),
+        )
+        for number, held in enumerate(texts)
+    ]
+    write_lexical(tmp_path / "many", documents)
+    index = LexicalIndex(tmp_path / "many")
+    words = index.query_words(" ".join([*names, "nowhere"]))
+    rows = choose.permutation(300)[:60]
+
+    found = index.held(words, 2 * rows.astype(np.uint64))
+
+    expected = [[word.text in texts[row] for word in words] for row in rows]
+    np.testing.assert_array_equal(expected, found)
+    assert found.any(axis=0)[:-1].all()

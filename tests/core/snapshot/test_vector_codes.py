@@ -143,4 +143,16 @@ def test_the_highest_are_found_whatever_the_size(count):
             there = chosen[scores[chosen] > -np.inf]
             best = np.sort(there[np.argsort(-scores[there], kind="stable")][:limit])
             own = highest(scores, limit, None if chosen is not among else among)
-            np.testing.assert_array_equal(best, np.sort(own))
+            np.testing.assert_array_equal(best, own)
+
+
+@given(
+    arrays(np.float32, st.integers(0, 60), elements=st.sampled_from([-np.inf, 0.0, 0.25, 0.5])),
+    st.integers(1, 20),
+)
+def test_of_equal_scores_as_many_are_found_as_are_wanted(scores, limit):
+    found = highest(scores, limit)
+
+    there = np.sort(scores[scores > -np.inf])[::-1]
+    np.testing.assert_array_equal(there[:limit], np.sort(scores[found])[::-1])
+    assert sorted(set(found.tolist())) == found.tolist()
