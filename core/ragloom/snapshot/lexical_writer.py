@@ -18,7 +18,7 @@ from ragloom.snapshot.lexical import FIELD_WEIGHTS, VOCABULARY, Stemmed, stemmed
 from ragloom.snapshot.tantivy_index import READ_LOCK, WRITE_LOCK, tantivy_errors
 
 _ANALYZER = "whitespace"  # tantivy's own: the terms arrive stemmed
-_WRITER_BYTES = 15_000_000  # tantivy's minimum for one thread, which is ample for documentation
+_WRITER_BYTES = 50_000_000  # of what is kept before it is written: a search looks into each segment
 _SPELT = range(2, 80)  # characters of a word whose spelling is kept
 _TEXTS = ("body", "heading", "path")
 
