@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from ragloom.audit import log_of, read_log
 from ragloom.components import Select
@@ -22,8 +22,6 @@ from ragloom.config.settings import (
     load_settings,
 )
 from ragloom.errors import ConfigError, NotIndexedError, RagloomError, SourceError
-from ragloom.evaluation.collections import Collection, write_documents
-from ragloom.evaluation.kept import KeptEvaluation, kept_evaluations
 from ragloom.indexing.space_record import RECORD_NAME, SpaceRecord
 from ragloom.plugin.host import PluginHost
 from ragloom.snapshot import generations
@@ -35,6 +33,10 @@ from ragloom.stores.atomic import replace_file
 from ragloom.stores.faults import entries_of, named_faults
 from ragloom.stores.state_folder import check_state
 from ragloom.types import Json, Permission
+
+if TYPE_CHECKING:
+    from ragloom.evaluation.collections import Collection
+    from ragloom.evaluation.kept import KeptEvaluation
 
 T = TypeVar("T")
 
@@ -210,6 +212,8 @@ class Workspace:
 
     def evaluations(self) -> Sequence[KeptEvaluation]:
         """What ``ragloom eval`` found, the last time for each collection and mode."""
+        from ragloom.evaluation.kept import kept_evaluations
+
         return list(kept_evaluations(self.state))
 
     def spaces(self) -> Sequence[str]:
@@ -317,6 +321,8 @@ class Workspace:
 
     def collection_space(self, collection: Collection) -> Space:
         """The space of a judged collection, whose documents are written below :attr:`state`."""
+        from ragloom.evaluation.collections import write_documents
+
         folder = self.make_state() / "eval" / collection.name
         write_documents(collection, folder)
         settings = replace(self.settings.defaults, sources=(".",), include=(), exclude=())

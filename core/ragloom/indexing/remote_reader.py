@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from ragloom.errors import ConfigError, RagloomError, StoreError
 from ragloom.protocols import RemoteStore, Store
 from ragloom.snapshot import Snapshot
-from ragloom.snapshot.remote import RemoteIndex
+
+if TYPE_CHECKING:
+    from ragloom.snapshot.remote import RemoteIndex
 
 
 class RemoteReader:
@@ -54,6 +56,8 @@ class RemoteReader:
         return 0
 
     def _connected(self) -> RemoteIndex:
+        from ragloom.snapshot.remote import RemoteIndex
+
         store = self._make()
         if not isinstance(store, RemoteStore):
             raise ConfigError(

@@ -28,8 +28,6 @@ _UNSPACED = (
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
     "\u1100-\u11ff\ua960-\ua97f\uac00-\ud7ff"
 )
-_UNSPACED_RUN = re.compile(f"[{_UNSPACED}]+|[^{_UNSPACED}]+")
-_HAS_UNSPACED = re.compile(f"[{_UNSPACED}]")
 _DASH = re.compile("[-\u2010]{2,}")
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 _HYPHEN = re.compile("[-\u2010]")  # NFKC makes U+2010 of the one that does not break
@@ -122,7 +120,7 @@ def _words_of(token: str) -> tuple[Word, ...]:
 
 
 def _split(token: str) -> tuple[Word, ...]:
-    if not token.isascii() and _HAS_UNSPACED.search(token):
+    if not token.isascii() and _unspaced().search(token):
         return tuple(_bigrams(token))
     if token[-1] in "+#" or "." in token or "+" in token:
         return (_named(token),)
@@ -137,6 +135,17 @@ def _split(token: str) -> tuple[Word, ...]:
 
 
 _cached = lru_cache(maxsize=1 << 15)(_split)
+
+
+@cache
+def _unspaced() -> re.Pattern[str]:
+    # Compiled where it is needed: that takes as long as a search of a few thousand chunks.
+    return re.compile(f"[{_UNSPACED}]")
+
+
+@cache
+def _unspaced_runs() -> re.Pattern[str]:
+    return re.compile(f"[{_UNSPACED}]+|[^{_UNSPACED}]+")
 
 
 def _between_hyphens(token: str) -> list[str]:
@@ -228,8 +237,9 @@ def _bigrams(token: str) -> list[Word]:
     """Pairs of neighbouring characters, each with its marks; runs of other scripts stay words."""
     marks = mark_class() if has_marks(token) else ""
     found: list[Word] = []
-    for run in _UNSPACED_RUN.findall(token):
-        if not _HAS_UNSPACED.match(run):
+    unspaced = _unspaced()
+    for run in _unspaced_runs().findall(token):
+        if not unspaced.match(run):
             found.extend(map(_simple, _between_hyphens(run)))
             continue
         characters = _characters(marks).findall(run) if marks else run
