@@ -33,7 +33,7 @@ from ragloom.evaluation.askable import (
     plain_text,
     stands_alone,
 )
-from ragloom.evaluation.withheld import SHARED, common, shared, stems, withheld_of
+from ragloom.evaluation.withheld import common, excess, stems, withheld_of
 from ragloom.text.sentences import sentence_starts
 from ragloom.types import Document, Span
 
@@ -284,8 +284,8 @@ def _of_sentences(document: Document, fences: Sequence[Span], random: Random) ->
         if len(sentences) == 1 and text[slice(*paragraph)].islower():
             fit = _windows(text, paragraph)
         if fit:
-            share = {one: shared(text[slice(*one)], counts) for one in fit}
-            chosen = min(fit, key=lambda one: (abs(share[one] - SHARED), one))
+            beyond = {one: excess(text[slice(*one)], counts) for one in fit}
+            chosen = min(fit, key=lambda one: (abs(beyond[one]), one))
             plain = plain_text(text[slice(*chosen)])
             yield _query(
                 document,

@@ -11,7 +11,7 @@ from ragloom import Document
 from ragloom.evaluation.askable import content_words
 from ragloom.evaluation.own import copied_uri, write_copy
 from ragloom.evaluation.own_queries import own_queries
-from ragloom.evaluation.withheld import SHARED, common, merged, moved, stems, without
+from ragloom.evaluation.withheld import MOST_SHARED, SHARED, common, merged, moved, stems, without
 from ragloom.types import Span
 
 BODY = (
@@ -68,6 +68,19 @@ def test_an_answer_keeps_as_many_words_of_its_query_as_of_a_question(body):
     assert set(stems(BODY)) <= left
 
 
+@pytest.mark.parametrize("words", [7, 9, 12])
+def test_an_answer_keeps_three_words_of_a_long_query(words):
+    names = [f"{first}{last}" for first in "bcdfg" for last in ("anode", "ovule", "ulcer", "edict")]
+    heading = " ".join(names[:words])
+    text = f"## {heading}\n\nHere {heading} again. {BODY}\n"
+    query = made(document("a.md", text))["heading"]
+    left = set(stems(without(text, query.withheld["a.md"])))
+    asked = set(stems(query.text))
+
+    assert words == len(asked)
+    assert MOST_SHARED == len(asked & left)
+
+
 def test_words_that_are_withheld_run_into_no_others():
     text = f"{BODY} Operators rotate every credential through vault agents, each morning."
     query = made(document("a.md", text))["sentence"]
@@ -77,9 +90,10 @@ def test_words_that_are_withheld_run_into_no_others():
 
 def test_the_sentence_that_shares_most_nearly_as_many_words_is_asked():
     rest = "Vault agents rotate every credential of the collector before any lease of it expires."
-    near = "Collector agents rotate leases quickly whenever a nearby vault restarts."
+    near = "Collector agents hesitate quickly whenever a nearby vault restarts."
+    much = "Whatever credential expires, rotate every lease of its vault first."
     far = "Purple elephants danced across several frozen Norwegian meadows yesterday."
-    text = f"{rest} {near} {far}\n"
+    text = f"{rest} {much} {near} {far}\n"
     assert near == made(document("a.md", text))["sentence"].text
 
 
