@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
+from errno import ENOENT, ENOTEMPTY
 from itertools import groupby
 from pathlib import Path
 from types import TracebackType
@@ -47,6 +48,7 @@ from ragloom.types import Metadata
 
 _MOST_REMOVED = 0.05  # of the documents of a lexical index, before it is written whole
 _SAMPLED_CHUNKS = 8  # of a file, by which its language is told
+_WRITES_LAST = 5.0  # seconds, at most, that tantivy still writes when its writer is gone
 _WRITTEN_WHOLE = 500  # chunks whose lexical indexes take some tenths of a second
 _KEPT_GENERATIONS = 2  # the one that answers and the one before it, which readers may still open
 
@@ -91,8 +93,7 @@ class GenerationWriter:
         """Take over the segments of the generation before."""
         try:
             with named_faults(self.directory):
-                with suppress(FileNotFoundError):
-                    shutil.rmtree(self.directory)  # what a killed run left
+                _remove_left(self.directory)
                 self.directory.mkdir(parents=True)
                 if self._previous is not None:
                     self._take_over(self._previous)
@@ -329,6 +330,18 @@ def _worn(index: LexicalIndex, removed: int, *, small: int = 0) -> bool:
     gone = index.removed + removed
     written = len(index) + index.removed
     return gone > 0 and (written <= small or gone > _MOST_REMOVED * written)
+
+
+def _remove_left(folder: Path) -> None:
+    """Remove what a run left that was killed, or that ended while tantivy's threads still wrote."""
+    until = time.monotonic() + _WRITES_LAST
+    while folder.exists():
+        try:
+            shutil.rmtree(folder)
+        except OSError as error:
+            if error.errno not in (ENOENT, ENOTEMPTY) or time.monotonic() > until:
+                raise
+            time.sleep(0.01)
 
 
 def _remove_old(space_directory: Path, generation: int) -> None:
