@@ -142,8 +142,7 @@ class Indexer:
                 components=self._components,
                 folder=folder,
                 previous=snapshot,
-                embed=True,
-                always=True,
+                of_shard=True,
             )
             parts = list(self._process(planned, processing))
             finish(folder, parts)

@@ -110,15 +110,13 @@ class Processing:
         components: What the index is made with.
         folder: Where Parts are kept.
         previous: The generation that answers; what it has a vector of is not embedded.
-        embed: Embed what is split, also in this process.
-        always: As in :func:`ragloom.indexing.process.process`.
+        of_shard: Embed what is split, also in this process, and keep every Part for another run.
     """
 
     components: Components
     folder: Path
     previous: Snapshot | None = None
-    embed: bool = False
-    always: bool = False
+    of_shard: bool = False
 
     def parts(
         self, batches: Sequence[Sequence[PlannedFile]], progress: Callable[[PlannedFile], None]
@@ -127,7 +125,7 @@ class Processing:
         if not batches:
             return
         runner = self.components.runner
-        if type(runner) is LocalRunner and not self.embed and not self.always:
+        if type(runner) is LocalRunner and not self.of_shard:
             yield from parts_ahead(batches, self.components, self.folder, progress)
             return
         made = self._elsewhere if runner.elsewhere else self._here
@@ -141,9 +139,9 @@ class Processing:
         progress: Callable[[PlannedFile], None],
     ) -> Iterator[tuple[int, str, Part]]:
         def work(files: Sequence[PlannedFile]) -> Part:
-            known = self._known(files) if self.embed else None
+            known = self._known(files) if self.of_shard else None
             return process(
-                files, self.components, self.folder, progress, known=known, always=self.always
+                files, self.components, self.folder, progress, known=known, always=self.of_shard
             )
 
         for place, part in runner.run(lambda: work, batches):
@@ -166,7 +164,7 @@ class Processing:
                     files=files,
                     contents=[_content(file) for file in files],
                     known=self._known(files),
-                    always=self.always,
+                    always=self.of_shard,
                 )
 
         start = Workshop(settings=self.components.settings, root=self.components.root)
