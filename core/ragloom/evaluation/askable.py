@@ -12,7 +12,8 @@ _OF_SENTENCE = 5  # content words that a sentence has, or it says nothing by its
 
 WORD = re.compile(r"[^\W_][\w'-]*")
 _MARKUP = re.compile(
-    r"`+|\*\*?|__?(?=\w)|(?<=\w)__?|<[^<>\n]*>|\{[^{}\n]*\}|!?\[([^\[\]]*)\](?:\([^()]*\))?"
+    r"`++([^`\n]+)`++|`++|\*\*?|__?(?=\w)|(?<=\w)__?|<[^<>\n]*>|\{[^{}\n]*\}"
+    r"|!?\[([^\[\]]*)\](?:\([^()]*\))?"
 )
 _POINTING_BACK = frozenset(("this", "these", "those", "it", "them"))
 POINTING = _POINTING_BACK.union(
@@ -25,8 +26,8 @@ WORDLESS = _POINTING_BACK.union(
 
 
 def plain_text(text: str) -> str:
-    """A text on one line, without markup and the targets of links."""
-    return " ".join(_MARKUP.sub(lambda match: match[1] or " ", text).split())
+    """A text on one line, without markup and the targets of links; code stays as it is."""
+    return " ".join(_MARKUP.sub(lambda match: match[1] or match[2] or " ", text).split())
 
 
 def content_words(text: str) -> set[str]:

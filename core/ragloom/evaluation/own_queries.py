@@ -54,7 +54,8 @@ _FENCE = re.compile(r"^ {0,3}(`{3,}+|~{3,}+).*?^ {0,3}\1[`~]*+[ \t]*+$", re.MULT
 _LINK = re.compile(r"(?<!!)\[([^\[\]\n]{3,120})\]\(<?([^()\s<>]+)>?\)")
 _ASKED = re.compile(r"^(?:[-*] )?\*\*([^*\n]{8,150}\?)\*\*[ \t]*$", re.MULTILINE)
 _TERM = re.compile(
-    r"^(?:[-*] +)?\*\*([^*\n]{2,60}?):?\*\*:?[ \t]*(?:[-–—:][ \t]+)?(\S[^\n]{40,})$", re.MULTILINE
+    r"^(?:[-*] +)?\*\*[^*\n]{2,60}?(?::\*\*|\*\*[ \t]*[:–—-])[ \t]+(?P<definition>\S[^\n]{40,})$",
+    re.MULTILINE,
 )
 _PARAGRAPH = re.compile(
     r"(?:(?<=\n\n)|\A)(?![ \t]*(?:[#>|\-*+]|\d+[.)]|```|~~~|    ))[^\n].*?(?=\n[ \t]*\n|\Z)",
@@ -243,18 +244,14 @@ def _of_prose(document: Document, fences: Sequence[Span], random: Random) -> Ite
             spans = withheld_of(text, asked, section, random)
             yield _query(document, "faq", plain_text(match[1]), section, asked, spans)
     for match in _TERM.finditer(text):
-        words = content_words(match[1])
-        first = match[2][: end_of_sentence(match[2])]
-        place = Span(match.start(2), match.start(2) + len(first))
-        kept = " ".join(
-            word for word in WORD.findall(plain_text(first)) if word.casefold() not in words
-        )
-        points = first.casefold().split()[0] in POINTING
-        askable = is_askable(kept) and not _within(match.start(), fences)
-        if not points and askable:
+        first = match["definition"][: end_of_sentence(match["definition"])]
+        place = Span(match.start("definition"), match.start("definition") + len(first))
+        plain = plain_text(first)
+        points = plain.partition(" ")[0].casefold() in POINTING
+        if not points and is_askable(plain) and not _within(match.start(), fences):
             entry = Span(*match.span())
             spans = withheld_of(text, place, entry, random)
-            yield _query(document, "term", kept, entry, place, spans)
+            yield _query(document, "term", plain, entry, place, spans)
     for match in _LINK.finditer(text):
         target = _target(document.uri, match[2])
         plain = plain_text(match[1])

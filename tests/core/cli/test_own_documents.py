@@ -55,6 +55,12 @@ def test_queries_of_another_space_must_find_nothing(run, workspace):
         "spaces: {one: {sources: [docs/observability]}, two: {sources: [docs/code-reviews]}}",
         "utf-8",
     )
+    sentence = (
+        "Reviewers of a change answer within a day, and say what keeps them from approving it. "
+    )
+    (workspace / "docs" / "code-reviews" / "more.md").write_text(
+        f"## Approve small changes quickly\n\n{3 * sentence}\n", "utf-8"
+    )
     told = json.loads(run("eval", "--own", "one", "--json").stdout)
     assert "queries of two" == told["foreign_of"]
     result = run("eval", "--own")

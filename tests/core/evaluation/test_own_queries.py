@@ -135,6 +135,30 @@ def test_links_out_of_the_documents_or_to_what_says_nothing_of_it_ask_nothing():
     assert "link" not in made(document("a.md", source), document("b.md", BODY))
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- **Spike**: Determine how data of the spike is obtained from every sensor nearby.",
+        "**Spike:** Determine how data of the spike is obtained from every sensor nearby.",
+        "* **Spike** - Determine how data of the spike is obtained from every sensor nearby.",
+    ],
+)
+def test_a_definition_is_asked_whole_with_the_words_of_its_term(line):
+    query = made(document("a.md", f"{line}\n\n{BODY}\n"))["term"]
+    assert "Determine how data of the spike is obtained from every sensor nearby." == query.text
+
+
+def test_a_query_says_what_stands_in_code():
+    said = "Every `<type>` of a message stands in a list of types that `{team}` members define."
+    query = made(document("a.md", f"{BODY}\n\n- **Type**: {said}\n"))["term"]
+    assert said.replace("`", "") == query.text
+
+
+def test_a_sentence_that_begins_in_bold_is_no_definition():
+    text = f"**Editions** are the mechanism that squares this circle for the language.\n\n{BODY}\n"
+    assert "term" not in made(document("a.md", text))
+
+
 def test_bold_questions_terms_and_sentences():
     text = (
         f"**How long are spans kept?**\n\n{BODY}\n\n"
