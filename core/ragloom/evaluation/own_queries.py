@@ -281,8 +281,7 @@ def _of_sentences(document: Document, fences: Sequence[Span], random: Random) ->
         if len(sentences) == 1 and text[slice(*paragraph)].islower():
             fit = _windows(text, paragraph)
         if fit:
-            beyond = {one: excess(text[slice(*one)], counts) for one in fit}
-            chosen = min(fit, key=lambda one: (abs(beyond[one]), one))
+            chosen = min(fit, key=lambda one: (abs(excess(text[slice(*one)], counts)), one))
             plain = plain_text(text[slice(*chosen)])
             yield _query(
                 document,

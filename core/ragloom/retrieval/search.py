@@ -290,7 +290,7 @@ class Weighed:
         ends = sorted({_BLOCK, max(examined, _BLOCK), farthest(examined), len(fused.rows)})
         self._blocks = map(slice, [0, *ends], ends)
         self._relevance: list[float] = []
-        self._words: list[tuple[float, int]] = []
+        self._words: list[WordEvidence] = []
 
     def relevance(self, at: int) -> float:
         """The relevance of the candidate at a place, from 0."""
@@ -312,7 +312,7 @@ class Weighed:
             cosine=None if isnan(cosine) else cosine,
             lexical=None if isnan(lexical) else lexical,
         )
-        return hit, WordEvidence(*self._words[self._places[at]])
+        return hit, self._words[self._places[at]]
 
     def _weigh(self, block: slice) -> None:
         ranking = self._fused
@@ -331,4 +331,4 @@ class Weighed:
         ]
         best = best_of(weighed)
         self._relevance += best.relevance.tolist()
-        self._words += zip(best.coverage.tolist(), best.matched.tolist(), strict=True)
+        self._words += map(WordEvidence, best.coverage.tolist(), best.matched.tolist())

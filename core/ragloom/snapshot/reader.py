@@ -238,9 +238,6 @@ class Snapshot:
         self, rows: npt.NDArray[np.intp]
     ) -> Iterator[tuple[Segment, npt.NDArray[np.intp], npt.NDArray[np.intp]]]:
         """Which of ``rows`` are of each segment, by their places, and their rows in it."""
-        if len(self.segments) == 1 and len(rows):
-            yield self.segments[0], np.arange(len(rows)), self.segments[0].inside(rows)
-            return
         of_segment = np.searchsorted(self._starts, rows, side="right") - 1
         for number in np.unique(of_segment):
             segment, at = self.segments[number], np.flatnonzero(of_segment == number)
@@ -268,12 +265,10 @@ class Snapshot:
 
     def chunk(self, row: int) -> Chunk:
         """The chunk in a row."""
-        try:
+        with self._named_damage():
             uri = self.uris[self.file_of_row[row]]
             name, metadata = self.ids[row].decode("ascii"), self.files[uri].metadata
             return unpack_chunk(self.packed(row), name=name, uri=uri, metadata=metadata)
-        except UNREADABLE as error:  # not a context manager, which takes a tenth of the time
-            raise unreadable(self.directory, error) from error
 
     @property
     def pending(self) -> npt.NDArray[np.intp]:
