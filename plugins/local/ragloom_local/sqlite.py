@@ -59,6 +59,13 @@ CREATE TABLE IF NOT EXISTS chunks (
     PRIMARY KEY (space, id)
 );
 """
+# SQLite counts a whole table page by page, in half the time.
+_COUNT: Final = """
+SELECT CASE WHEN (SELECT min(space) FROM chunks) = :space AND (SELECT max(space) FROM chunks) = :space
+    THEN (SELECT count(*) FROM chunks)
+    ELSE (SELECT count(*) FROM chunks WHERE space = :space)
+END
+"""
 
 
 class SqliteStore:
@@ -146,9 +153,7 @@ class SqliteStore:
     def count(self) -> int:
         """Chunks in the space."""
         with self._reporting():
-            [number] = self._opened.execute(
-                "SELECT count(*) FROM chunks WHERE space = ?", (self._space,)
-            ).fetchone()
+            [number] = self._opened.execute(_COUNT, {"space": self._space}).fetchone()
         return int(number)
 
     def scan(self, *, batch_size: int = 1000) -> Iterator[tuple[Sequence[Chunk], Embeddings]]:
