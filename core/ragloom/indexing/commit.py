@@ -68,7 +68,7 @@ class Committer:
             previous: The generation that answers.
             stems: The segments of the Parts, whose words are indexed as they come.
             files: The whole manifest, once all of ``stems`` are taken.
-            dropped: ``(r,)``: rows of ``previous`` that are gone, or in the Parts again.
+            dropped: ``(r,)``: rows of ``previous`` that are gone, or in the Parts again, ascending.
 
         Returns:
             The generation that answers then, and how many chunks are gone.
@@ -138,8 +138,8 @@ class Committer:
         if previous is None:
             self._journal.touch(())
             return 0
-        fresh = {name for segment in added for name in _names(segment.ids)}
-        gone = _names(previous.ids[dropped]) - fresh
+        fresh = {name.decode("ascii") for segment in added for name in segment.ids.tolist()}
+        gone = set(previous.ids_of(dropped)) - fresh
         self._journal.touch(fresh | gone)
         return len(gone)
 
@@ -291,7 +291,3 @@ def _texts(rows: Iterable[tuple[Segment, npt.NDArray[np.intp]]]) -> dict[str, st
             if (name := key.decode("ascii")) not in texts:
                 texts[name] = segment.embedded_text(row)
     return texts
-
-
-def _names(ids: npt.NDArray[np.bytes_]) -> set[str]:
-    return {name.decode("ascii") for name in ids}

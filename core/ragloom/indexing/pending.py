@@ -39,7 +39,7 @@ class PendingVectors:
         self._seen = now
         made = self._journal.recall()
         rows = self._snapshot.pending
-        names = [key.decode("ascii") for key in self._snapshot.keys[rows]]
+        names = self._snapshot.keys_of(rows)
         known = [at for at, name in enumerate(names) if name in made]
         if known:
             self._snapshot.learn(rows[known], np.stack([made[names[at]] for at in known]))
@@ -62,7 +62,7 @@ class PendingVectors:
         """
         snapshot = self._snapshot
         wanted = rows[np.isin(rows, snapshot.pending)]
-        keys = [key.decode("ascii") for key in snapshot.keys[wanted]]
+        keys = snapshot.keys_of(wanted)
         end = time.monotonic() + seconds
         kept: dict[str, Embeddings] = {}
         for start in range(0, len(wanted), step):

@@ -121,7 +121,7 @@ class StoreWriter:
             touched = journal.touched()
             if before is not None and self._is_left_by(before, contents, interrupted=interrupted):
                 rows = np.sort(snapshot.rows_of(touched))
-                gone = touched.difference(_names(snapshot, rows))
+                gone = touched.difference(snapshot.ids_of(rows))
             else:
                 rows, gone = self._differing(snapshot)
                 journal.touch(())  # killed, the next run reads it once more
@@ -152,7 +152,7 @@ class StoreWriter:
                 self.store.drop()
         except StoreDamagedError as error:
             self._quarantine(error)
-        pending = _names(snapshot, snapshot.pending)
+        pending = snapshot.ids_of(snapshot.pending)
         self._rewrite(snapshot)
         journal.settle()
         if pending:
@@ -245,10 +245,11 @@ class StoreWriter:
         try:
             for chunks, _ in self._pages() if self.store.count() else ():
                 rows = snapshot.rows_of(chunk.id for chunk in chunks)
-                known = dict(zip(_names(snapshot, rows), rows.tolist(), strict=True))
+                known = dict(zip(snapshot.ids_of(rows), rows.tolist(), strict=True))
                 foreign |= {chunk.id for chunk in chunks} - known.keys()
                 there = [chunk for chunk in chunks if chunk.id in known]
-                same = [known[one.id] for one in there if one == _stored(snapshot, known[one.id])]
+                own = _stored(snapshot, [known[chunk.id] for chunk in there])
+                same = [known[one.id] for one, two in zip(there, own, strict=True) if one == two]
                 lacking[same] = False
         except StoreDamagedError as error:
             if any(self._files.iterdir()):
@@ -330,23 +331,19 @@ class StoreWriter:
             some = rows[done : done + _WRITE_AT_ONCE]
             if isinstance(self.store, RemoteStore):
                 stored = [
-                    replace(one, chunk=replace(one.chunk, key=key.decode("ascii")))
+                    replace(one, chunk=replace(one.chunk, key=key))
                     for one, key in zip(
-                        stored_chunks(snapshot, some), snapshot.keys[some], strict=True
+                        stored_chunks(snapshot, some), snapshot.keys_of(some), strict=True
                     )
                 ]
                 self.store.upsert_stored(stored, snapshot.vectors(some))
             else:
-                chunks = [_stored(snapshot, int(row)) for row in some]
-                self.store.upsert(chunks, snapshot.vectors(some))
+                self.store.upsert(_stored(snapshot, some.tolist()), snapshot.vectors(some))
             if done % _RELEASED == 0:
                 snapshot.release()
         self._progress("store", len(rows), len(rows))
 
 
-def _names(snapshot: Snapshot, rows: npt.NDArray[np.intp]) -> list[str]:
-    return [name.decode("ascii") for name in snapshot.ids[rows]]
-
-
-def _stored(snapshot: Snapshot, row: int) -> Chunk:
-    return replace(snapshot.chunk(row), key=snapshot.keys[row].decode("ascii"))
+def _stored(snapshot: Snapshot, rows: Sequence[int]) -> Sequence[Chunk]:
+    keys = snapshot.keys_of(np.array(rows, np.intp))
+    return [replace(snapshot.chunk(row), key=key) for row, key in zip(rows, keys, strict=True)]

@@ -21,13 +21,14 @@ names rows that need not be renumbered. Rows may have no vector yet.
 
 from ragloom.snapshot.meta import (
     all_generations,
+    contents,
     current,
     current_generation,
     generations,
     last_meta,
     point_at,
 )
-from ragloom.snapshot.reader import Snapshot, contents
+from ragloom.snapshot.reader import Snapshot
 from ragloom.snapshot.writer import GenerationWriter
 
 __all__ = [

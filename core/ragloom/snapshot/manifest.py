@@ -96,6 +96,12 @@ def write_seen(path: Path, files: Iterable[FileEntry]) -> None:
     replace_file(path, json.dumps(seen, ensure_ascii=False, separators=(",", ":")))
 
 
+def seen_since(entry: FileEntry, files: Mapping[str, FileEntry]) -> bool:
+    """Whether a file's fingerprint is of a later reading than the manifest's, and can be trusted."""
+    seen = entry.fingerprint
+    return seen.changed_ns != 0 and seen != files[entry.uri].fingerprint
+
+
 class Manifest(Mapping[str, FileEntry]):
     """The manifest by uri, in the order it was written in, with the fingerprints of :func:`write_seen`.
 

@@ -6,11 +6,15 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from pathlib import Path
 from tokenize import TokenError
 from typing import Any, NamedTuple, cast
 from zipfile import BadZipFile
 from zlib import crc32
+
+import numpy as np
+import numpy.typing as npt
 
 from ragloom.errors import StoreDamagedError, StoreError, StoreOutdatedError
 from ragloom.stores.atomic import create
@@ -209,3 +213,9 @@ def _numbered(space_directory: Path) -> Sequence[Path]:
 def _number(entry: Path) -> int:
     match = _GENERATION.match(entry.name)
     return int(match[1]) if match else 0
+
+
+def contents(ids: npt.NDArray[np.bytes_], keys: npt.NDArray[np.bytes_]) -> str:
+    """32 hex digits naming a set of chunks and their embeddings, in whatever order."""
+    order = np.argsort(ids)
+    return blake2b(ids[order].tobytes() + keys[order].tobytes(), digest_size=16).hexdigest()

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
-from hashlib import blake2b
 from itertools import accumulate
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -18,17 +18,18 @@ from ragloom.errors import NotIndexedError, StoreDamagedError
 from ragloom.protocols import Embeddings
 from ragloom.snapshot.columns import Columns
 from ragloom.snapshot.lexical import LexicalIndex
-from ragloom.snapshot.manifest import SEEN_NAME, FileEntry, Manifest, write_seen
+from ragloom.snapshot.manifest import SEEN_NAME, FileEntry, Manifest, seen_since, write_seen
 from ragloom.snapshot.meta import (
     UNREADABLE,
     Meta,
     checksum,
+    contents,
     damaged,
     generations,
     read_meta,
     unreadable,
 )
-from ragloom.snapshot.segment import CHUNKS, VECTORS, Segment, unpack_chunk
+from ragloom.snapshot.segment import CHUNKS, KEY, VECTORS, Segment, unpack_chunk
 from ragloom.snapshot.vector_codes import approximate, decode, encode, highest
 from ragloom.types import Chunk
 
@@ -152,10 +153,10 @@ class Snapshot:
         Args:
             files: The whole manifest, of the same contents. What the next run would not trust is omitted.
         """
-        if not any(_learnt(entry, self.files) for entry in files.values()):
+        if not any(seen_since(entry, self.files) for entry in files.values()):
             return
         before = Manifest(self._manifest, place=self.directory)
-        learnt = [entry for entry in files.values() if _learnt(entry, before)]
+        learnt = [entry for entry in files.values() if seen_since(entry, before)]
         with suppress(OSError):  # read-only, or replaced: then the files are read once more
             write_seen(self.directory / SEEN_NAME, learnt)
 
@@ -215,20 +216,36 @@ class Snapshot:
         rows[numbers] = first
         return rows
 
+    def ids_of(self, rows: npt.NDArray[np.intp]) -> list[str]:
+        """The ids of some rows, without a look at the others'."""
+        return self._named(rows, attrgetter("ids"))
+
+    def keys_of(self, rows: npt.NDArray[np.intp]) -> list[str]:
+        """The embedding keys of some rows, without a look at the others'."""
+        return self._named(rows, attrgetter("keys"))
+
+    def _named(self, rows: npt.NDArray[np.intp], column: Callable[[Segment], Any]) -> list[str]:
+        found = np.empty(len(rows), KEY)
+        for segment, at, inside in self._places(rows):
+            found[at] = column(segment)[inside]
+        return [name.decode("ascii") for name in found.tolist()]
+
     def rows_of(self, ids: Iterable[str]) -> npt.NDArray[np.intp]:
         """The rows of chunks by their ids, in that order; those that are not here are omitted."""
-        wanted = np.array([name.encode("ascii", "replace") for name in ids], "S")
-        if not len(wanted) or not len(self):
+        wanted = [name.encode("ascii", "replace") for name in ids]
+        if not wanted or not len(self):
             return np.empty(0, np.intp)
         if len(wanted) <= _FEW and "_by_id" not in self.__dict__:
-            heads = self.ids.view(np.uint64)[::4], wanted.astype("S8").view(np.uint64)
-            near = np.flatnonzero(np.isin(*heads)).tolist()
-            known = dict(zip(self.ids[near].tolist(), near, strict=True))
-            return np.array([known[one] for one in wanted.tolist() if one in known], np.intp)
-        at = np.minimum(np.searchsorted(self.ids, wanted, sorter=self._by_id), len(self) - 1)
+            known: dict[bytes, int] = {}
+            for segment, start in zip(reversed(self.segments), self._starts[-2::-1], strict=True):
+                found = segment.rows_of({*wanted} - known.keys())  # the newest most often has all
+                known |= {name: start + row for name, row in found.items()}
+            return np.array([known[name] for name in wanted if name in known], np.intp)
+        names = np.array(wanted, "S")
+        at = np.minimum(np.searchsorted(self.ids, names, sorter=self._by_id), len(self) - 1)
         rows = self._by_id[at]
-        found: npt.NDArray[np.intp] = rows[self.ids[rows] == wanted]
-        return found
+        same: npt.NDArray[np.intp] = rows[self.ids[rows] == names]
+        return same
 
     @cached_property
     def _by_id(self) -> npt.NDArray[np.intp]:
@@ -266,9 +283,14 @@ class Snapshot:
     def chunk(self, row: int) -> Chunk:
         """The chunk in a row."""
         with self._named_damage():
-            uri = self.uris[self.file_of_row[row]]
-            name, metadata = self.ids[row].decode("ascii"), self.files[uri].metadata
-            return unpack_chunk(self.packed(row), name=name, uri=uri, metadata=metadata)
+            segment, inside = self._place(row)
+            uri = segment.uris[segment.files[inside]]
+            return unpack_chunk(
+                segment.packed(inside),
+                name=segment.ids[inside].decode("ascii"),
+                uri=uri,
+                metadata=self.files[uri].metadata,
+            )
 
     @property
     def pending(self) -> npt.NDArray[np.intp]:
@@ -373,15 +395,3 @@ class Snapshot:
 def _is_quick(name: str, size: int) -> bool:
     """Whether a file is compared with its checksum at every opening."""
     return size <= _QUICK and not name.endswith((CHUNKS, VECTORS))
-
-
-def contents(ids: npt.NDArray[np.bytes_], keys: npt.NDArray[np.bytes_]) -> str:
-    """32 hex digits naming a set of chunks and their embeddings, in whatever order."""
-    order = np.argsort(ids)
-    return blake2b(ids[order].tobytes() + keys[order].tobytes(), digest_size=16).hexdigest()
-
-
-def _learnt(entry: FileEntry, files: Mapping[str, FileEntry]) -> bool:
-    """Whether a file's fingerprint is of a later reading than the manifest's, and can be trusted."""
-    seen = entry.fingerprint
-    return seen.changed_ns != 0 and seen != files[entry.uri].fingerprint

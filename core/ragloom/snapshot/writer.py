@@ -30,11 +30,12 @@ from ragloom.snapshot.meta import (
     Meta,
     SegmentEntry,
     checksum,
+    contents,
     last_number,
     point_at,
     sync_directory,
 )
-from ragloom.snapshot.reader import FILE_LEXICAL, LEXICAL, Snapshot, contents
+from ragloom.snapshot.reader import FILE_LEXICAL, LEXICAL, Snapshot
 from ragloom.snapshot.segment import (
     REMOVED,
     VECTORS,
@@ -66,7 +67,7 @@ class GenerationWriter:
         previous: The generation to start from.
         files: The manifest: of those files whose segments are added, and in the end the whole.
         dimension: Numbers in a vector; where it is not that of ``previous``, no row stays.
-        dropped: ``(r,)``: rows of ``previous`` that are removed: of a file all or none.
+        dropped: ``(r,)``: rows of ``previous`` that are removed, ascending: of a file all or none.
     """
 
     def __init__(
@@ -251,8 +252,8 @@ class GenerationWriter:
             whole = previous is None
             if previous is not None:
                 removed = previous.serials[self._dropped]
-                numbers = np.unique(previous.file_of_row[self._dropped])
-                removed_files = previous.serials[previous.first_rows[numbers]]
+                _, first = np.unique(previous.file_of_row[self._dropped], return_index=True)
+                removed_files = removed[first]
                 whole = _worn(previous.lexical, len(removed), small=_WRITTEN_WHOLE) or _worn(
                     previous.file_lexical, len(removed_files)
                 )

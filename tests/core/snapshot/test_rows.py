@@ -19,12 +19,22 @@ def test_rows_are_in_the_order_of_their_ids_without_those_that_are_not_there(
         (files / f"page{number}.md").write_text("\n".join(parts), "utf-8")
     space = make_space()
     space.index()
+    for number in (2, 5):  # a segment each, and rows that are removed from the first
+        part = f"## Part 0\n\nOther words of {number}.\n"
+        (files / f"page{number}.md").write_text(part + parts[50], "utf-8")
+        space = make_space()
+        space.index()
     snapshot = space.snapshot()
+    assert len(snapshot.segments) > 1
+    assert any(len(segment.removed) for segment in snapshot.segments)
     there = [name.decode() for name in snapshot.ids[::-1][:wanted]]
     foreign = ["x", "é" * 40, there[0] + "x", there[0][:-1]]
     mixed = [*foreign, *there, *foreign]
     expected = list(range(len(snapshot)))[::-1][:wanted]
     assert expected == snapshot.rows_of(mixed).tolist()
+    assert there == snapshot.ids_of(np.array(expected))
+    keys = [name.decode() for name in snapshot.keys[::-1][:wanted]]
+    assert keys == snapshot.keys_of(np.array(expected))
     assert [] == snapshot.rows_of(foreign).tolist()
     assert [] == snapshot.rows_of([]).tolist()
 
