@@ -130,7 +130,8 @@ class LexicalIndex:
         return 1 - self._frequency("language", ENGLISH) / count if count else 0.0
 
     def _holds(self, language: str) -> bool:
-        return bool(self._frequency("language", language))
+        written = self._searcher.doc_freq("language", language)
+        return written > self.removed or bool(self._frequency("language", language))
 
     def _frequency(self, field: str, term: str) -> int:
         """How many documents hold a term in a field."""
