@@ -94,7 +94,7 @@ def test_what_is_not_finite_is_refused(number):
 @pytest.mark.parametrize(
     ("vectors", "queries"),
     [
-        (random_units(20_000), random_units(1000, seed=3)),
+        (random_units(20_000), random_units(300, seed=3)),
         (clustered(20_000), clustered(200, seed=2)[::-1]),
         (clustered(20_000), clustered(200, seed=4)),
     ],
