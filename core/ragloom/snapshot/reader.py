@@ -47,11 +47,13 @@ class Snapshot:
 
     Everything that is read later is opened here, so it keeps answering after newer generations have
     been published and its files are gone. Its rows are the chunks that are not removed, in the order of
-    their serial numbers.
+    their serial numbers. Whoever wrote it may pass its ``files``.
     """
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, files: Mapping[str, FileEntry] | None = None) -> None:
         self.directory = directory
+        if files is not None:
+            self.files = files
         with self._named_damage():
             self.meta: Meta = read_meta(directory)
             for name, size in self.meta.sizes.items():

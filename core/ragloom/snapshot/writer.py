@@ -193,7 +193,7 @@ class GenerationWriter:
             )
             (self.directory / "meta.json").write_text(json.dumps(asdict(meta)), encoding="utf-8")
             self._sync()
-            return Snapshot(self.directory)
+            return Snapshot(self.directory, dict(sorted(self._files.items())))
 
     def publish(self) -> Path:
         """Have the generation that was built answer; its folder."""
