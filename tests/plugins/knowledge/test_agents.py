@@ -88,6 +88,16 @@ def test_the_command_is_silent_and_its_code_is_always_0(project, given):
     assert (0, "", "") == (done.returncode, done.stdout, done.stderr)
 
 
+@pytest.mark.parametrize(
+    "arguments", [[], ["SessionStart"], ["prompt-submited"], ["tool-failed", "--jsn"]]
+)
+def test_a_wrong_call_in_a_settings_file_never_stops_the_agent(project, arguments):
+    done = run(project, "hook", *arguments, given="{}")
+    assert (0, "") == (done.returncode, done.stdout)
+    assert done.stderr.startswith("warning: ")
+    assert (arguments or [""])[-1] in done.stderr
+
+
 def test_the_command_prints_the_block_or_the_json_of_claude_code(project, lesson, url, knowledge):
     knowledge.close()
     environ = {"RAGLOOM_KNOWLEDGE_DATABASE": url}

@@ -21,6 +21,7 @@ _EVENTS: Final = {
     "tool-failed": "PostToolUseFailure",
     "subagent-stopped": "SubagentStop",
 }
+_KNOWN: Final = (*_EVENTS, *_EVENTS.values(), "PostToolUse")
 
 
 @knowledge.command(
@@ -29,22 +30,30 @@ _EVENTS: Final = {
 Examples:
   echo '{"prompt": "Write the migration"}' | ragloom knowledge hook prompt-submitted
   ragloom knowledge hook tool-failed --json < event.json""",
+    # A usage error would exit with 2, by which a coding agent discards the prompt.
+    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
 )
-@click.argument("event", type=click.Choice([*_EVENTS, *_EVENTS.values(), "PostToolUse"]))
+@click.argument("event", default="")
 @click.option(
     "--json",
     "as_json",
     is_flag=True,
     help="Print the JSON by which Claude Code adds a text to the conversation.",
 )
-@click.pass_obj
-def hook(session: Session, /, *, event: str, as_json: bool) -> None:
+@click.pass_context
+def hook(context: click.Context, /, *, event: str, as_json: bool) -> None:
     """Read an event of a coding agent from stdin, and print the block of what is known, or nothing.
 
-    The event is JSON, as Claude Code passes it: a prompt that was submitted, a tool that failed, or a
-    subagent that stopped. It answers within three seconds, and its exit code is always 0: an agent goes
-    on without lessons.
+    EVENT is prompt-submitted, tool-failed or subagent-stopped. On stdin is its JSON, as Claude Code
+    passes it. It answers within three seconds, and its exit code is always 0: an agent goes on without
+    lessons.
     """
+    session: Session = context.obj
+    if context.args:
+        session.warn(f"ignored: {' '.join(context.args)}")
+    if event not in _KNOWN:
+        session.warn(f"unknown event {event!r} (available: {', '.join(_EVENTS)})")
+        return
     name = _EVENTS.get(event, event)
     found: list[str] = []
     running = Thread(target=_answer, args=(session, name, found), daemon=True)
