@@ -1,8 +1,9 @@
-"""English words that decide whether two pieces of advice say the same."""
+"""Words, most of them English, that decide whether two pieces of advice say the same."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Final
 
 
@@ -18,6 +19,15 @@ def _axes(table: str) -> Mapping[str, tuple[tuple[int, int], ...]]:
             for word in words.split():
                 axes[word] = (*axes.get(word, ()), (axis, side))
     return axes
+
+
+def _units(table: str) -> Mapping[str, Mapping[str, Fraction]]:
+    units: dict[str, dict[str, Fraction]] = {}
+    for line in table.strip().splitlines():
+        dimension, size, *names = line.split()
+        for name in names:
+            units.setdefault(name, {})["" if dimension == "-" else dimension] = Fraction(size)
+    return units
 
 
 AXES: Final = _axes(
@@ -52,13 +62,23 @@ strict | lenient
 split | merge join
 commit | rollback
 show | hide
+high | low
+left | right
+old | new
+> >= ≥ | < <= ≤
+== === | != !== ≠
 """
 )
 """Of a word that has an opposite: on which axes it stands, and on which side."""
 
 NEGATIONS: Final = _words(
-    """not no never without avoid dont cannot neither nor stop except unless instead rather forbid"""
+    """
+    not no never without avoid dont cannot neither nor stop except unless instead rather forbid skip
+    nicht nie niemals kein keine keinen keiner ohne ne pas jamais sans nunca jamás sin evitar não sem
+    non mai senza не никогда без
+    """
 )
+"""English, and what negates in German, French, Spanish, Portuguese, Italian and Russian."""
 
 ORDERED: Final = _words(
     """before after then from to into onto by with over than until behind above below against for"""
@@ -67,6 +87,9 @@ ORDERED: Final = _words(
 
 SWAPPED: Final = {"after": "before", "behind": "before", "below": "above"}
 """Connectives that are others with their sides changed."""
+
+ALIASES: Final = {"afterwards": "then", "afterward": "then", "subsequently": "then"}
+"""Connectives that are others."""
 
 STOP: Final = _words(
     """
@@ -85,19 +108,25 @@ NUMBERS: Final = {
 } | {"zero": "0", "two": "2"}
 """``one`` is no number here: it often stands for a thing."""
 
-UNITS: Final = {
-    unit: names[0]
-    for names in (
-        ("ms", "msec", "millisecond", "milliseconds"),
-        ("s", "sec", "secs", "second", "seconds"),
-        ("min", "mins", "minute", "minutes"),
-        ("h", "hour", "hours"),
-        ("d", "day", "days"),
-        ("%", "percent"),
-        ("kb", "kib", "ki", "k"),
-        ("mb", "mib", "mi", "m"),
-        ("gb", "gib", "gi", "g"),
-        ("tb", "tib", "ti"),
-    )
-    for unit in names
-}
+UNITS: Final[Mapping[str, Mapping[str, Fraction]]] = _units(
+    """
+time 1 s sec secs second seconds
+time 1/1000 ms msec millisecond milliseconds
+time 1/1000000 us µs usec microsecond microseconds
+time 1/1000000000 ns nanosecond nanoseconds
+time 60 m min mins minute minutes
+time 3600 h hour hours
+time 86400 d day days
+bytes 1024 k kb kib ki
+bytes 1048576 m mb mib mi
+bytes 1073741824 g gb gib gi
+bytes 1099511627776 tb tib ti
+- 1000 k
+share 1 % percent
+frequency 1 hz
+frequency 1000 khz
+frequency 1000000 mhz
+frequency 1000000000 ghz
+"""
+)
+"""Of each unit what it may measure, and how much of it; ``-`` is a number alone."""

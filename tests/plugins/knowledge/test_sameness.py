@@ -36,6 +36,21 @@ def test_reported_cases(case, knowledge):
         ("Run the migration before the deploy", "Run the migration before deploying"),
         ("Retry three times", "Retry 3 times"),
         ("Restart the worker and clear its cache", "Clear the cache of the worker and restart it"),
+        ("Set the timeout to 5 s", "Set the timeout to 5000ms"),
+        ("Set the timeout to 1.5s", "Set the timeout to 1500 ms"),
+        ("Keep the logs for 1 day", "Keep the logs for 24h"),
+        ("Cache the answer for 5m", "Cache the answer for 5 minutes"),
+        ("Give the JVM 1GB of heap", "Give the JVM 1024m of heap"),
+        ("Raise the limit of open files to 10k", "Raise the limit of open files to 10,000"),
+        ("Set the SPI clock to 1 MHz", "Set the SPI clock to 1000kHz"),
+        ("Pin the runner to v1.20", "Pin the runner to 1.20"),
+        (
+            "Set the timeout to 5 and the interval to 30",
+            "Set the interval to 30 and the timeout to 5",
+        ),
+        ("Never call the HAL from an interrupt", "From an interrupt, never call the HAL"),
+        ("Avoiding the daemon on build agents", "Avoid the daemon on build agents"),
+        ("Go to Settings > Build > Signing", "Go to Settings, Build, Signing"),
     ],
 )
 def test_paraphrases_are_the_same_advice(one, other):
@@ -69,6 +84,40 @@ def test_paraphrases_are_the_same_advice(one, other):
         ("Migrate first, then deploy", "Deploy first, then migrate"),
         ("Copy the rows from A1 to the replica", "Copy the rows from the replica to A1"),
         ("Replace requests by httpx", "Replace httpx by requests"),
+        # Versions, regions and types: numbers in words.
+        ("Pin the runner of the old jobs to v1.2", "Pin the runner of the old jobs to v1.20"),
+        ("Build the worker's image on python3.11", "Build the worker's image on python3.12"),
+        ("Keep the replica of the shop in us-east-1", "Keep the replica of the shop in us-east-2"),
+        ("Store positions of particles as float32", "Store positions of particles as float16"),
+        # Signs.
+        ("Alert when the lag > 500", "Alert when the lag < 500"),
+        ("Retry while attempts <= 3", "Retry while attempts >= 3"),
+        ("Guard the read with ptr != NULL", "Guard the read with ptr == NULL"),
+        ("Set log.retention.ms to -1", "Set log.retention.ms to 1"),
+        # Units that look alike, and numbers that change places.
+        (
+            "Set the sample rate of the sensor to 100Hz",
+            "Set the sample rate of the sensor to 100kHz",
+        ),
+        ("Raise the limit from 10 to 20", "Raise the limit from 20 to 10"),
+        ("Forward port 80 to 8080", "Forward port 8080 to 80"),
+        ("Set replicas 3 and retries 5", "Set replicas 5 and retries 3"),
+        # Order and negation.
+        (
+            "Flush the cache and afterwards restart the worker",
+            "Restart the worker and afterwards flush the cache",
+        ),
+        (
+            "Partition events by UTC instead of local time",
+            "Partition events by local time instead of UTC",
+        ),
+        ("Skip the slow tests on the branch", "Run the slow tests on the branch"),
+        ("Skipping the warm-up of shaders helped", "The warm-up of shaders helped"),
+        ("Drive the boot pin high", "Drive the boot pin low"),
+        ("Dropping the index on orders helped", "Adding the index on orders helped"),
+        ("Den Cache vor dem Start nicht leeren", "Den Cache vor dem Start leeren"),
+        ("Nunca llame a la API desde el hilo", "Llame a la API desde el hilo"),
+        ("N'appelez jamais le pilote ici", "Appelez le pilote ici"),
     ],
 )
 def test_opposite_advice_is_never_the_same(one, other):
