@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from itertools import pairwise
+from pathlib import Path
 from threading import Event, Thread
 
 import pytest
@@ -69,6 +70,27 @@ def test_the_task_comes_back_with_the_reason_in_time(gone, open_knowledge):
     assert "the database of lessons, postgresql+pg8000://u:***@127.0.0.1" in made.reason
     with pytest.raises(StoreError):
         base.query_for_failure("It fails")
+
+
+def test_a_shell_that_completes_names_waits_no_longer(gone, project):
+    environ = {
+        "RAGLOOM_KNOWLEDGE_DATABASE": gone,
+        "_RAGLOOM_COMPLETE": "bash_complete",
+        "COMP_WORDS": "ragloom knowledge show ",
+        "COMP_CWORD": "3",
+    }
+    begun = time.monotonic()
+    done = subprocess.run(
+        [Path(sys.executable).with_name("ragloom")],
+        capture_output=True,
+        text=True,
+        cwd=project,
+        env=os.environ | environ,
+        check=False,
+        timeout=60,
+    )
+    assert time.monotonic() - begun < SECONDS
+    assert (0, "") == (done.returncode, done.stdout.strip())
 
 
 def test_the_command_ends_well_and_in_time(gone, project):

@@ -21,8 +21,11 @@ def of_all(field: str) -> Callable[[Session], Iterable[str]]:
     """The values that lessons have of a field, for a shell."""
 
     def values(session: Session) -> Iterable[str]:
+        from ragloom_knowledge.bounded import Budget
+
         with opened_base(session) as opened:
-            found = {getattr(lesson, field) for lesson in opened.lessons()}
+            budget = Budget(opened.settings.timeout, opened.table.place)  # a shell waits
+            found = {getattr(lesson, field) for lesson in budget.run(opened.lessons)}
         return sorted(found - {None})
 
     return values
