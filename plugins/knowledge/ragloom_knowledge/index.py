@@ -20,6 +20,7 @@ from ragloom_knowledge.types import Lesson, LessonError, Patterns
 
 _LOG: Final = logging.getLogger("ragloom")
 _EXAMINED: Final = 50  # lessons that are looked up at once
+_NAMED: Final = 500  # lessons that may have the reported error
 _WORDINGS: Final = 4  # of one problem, that may stand before another one
 _WORDS_OF_AN_ERROR: Final = 2  # that are no coincidence
 _SHOWN: Final = 80  # characters of the closest lesson's problem
@@ -117,23 +118,7 @@ class LessonIndex:
             (name, relevance(curve, cosine - common))
             for name, cosine in matcher.cosines(vector, labels)
         ]
-        reported_error = folded(error)
-        found: dict[str, float] = {}
-        lessons: dict[str, Lesson] = {}
-        problems = 0
-        for batch in _batches(scored):
-            there = known([name for name, _ in batch])
-            for name, value in batch:
-                if (lesson := there.get(name)) is None:
-                    continue
-                if value < LITERAL and reported_error and _same_error(lesson, reported_error):
-                    value = LITERAL  # noqa: PLW2901 - what stands there letter for letter is evidence
-                if value >= least and value > found.get(lesson.id, -1.0):
-                    found[lesson.id] = value
-                    lessons[lesson.id] = lesson
-            problems = len(found)
-            if problems >= count * _WORDINGS or batch[-1][1] < least:
-                break
+        found, lessons = _entering(scored, least, count * _WORDINGS, known, error, matcher)
         best = dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
         made = patterns_of(best, lessons, matcher, count)
         if made or made.avoid:
@@ -145,6 +130,45 @@ class LessonIndex:
         if self._matching is None or self._matching.snapshot is not snapshot:
             self._matching = Matcher(snapshot)
         return self._matching
+
+
+def _entering(
+    scored: Sequence[tuple[str, float]],
+    least: float,
+    enough: int,
+    known: Callable[[Sequence[str]], Mapping[str, Lesson]],
+    error: str,
+    matcher: Matcher,
+) -> tuple[dict[str, float], dict[str, Lesson]]:
+    """The lessons that are relevant enough, or have the reported error; how relevant, and themselves."""
+    reported_error = folded(error)
+    found: dict[str, float] = {}
+    lessons: dict[str, Lesson] = {}
+
+    def examine(batch: Sequence[tuple[str, float]]) -> None:
+        there = known([name for name, _ in batch])
+        for name, value in batch:
+            if (lesson := there.get(name)) is None:
+                continue
+            if value < LITERAL and reported_error and _same_error(lesson, reported_error):
+                value = LITERAL  # noqa: PLW2901 - what stands there letter for letter is evidence
+            if value >= least and value > found.get(lesson.id, -1.0):
+                found[lesson.id] = value
+                lessons[lesson.id] = lesson
+
+    examined = 0
+    for batch in _batches(scored):
+        examine(batch)
+        examined += len(batch)
+        if len(found) >= enough or batch[-1][1] < least:
+            break
+    if reported_error and examined < len(
+        scored
+    ):  # however far the rest of a long report is from it
+        rest = dict(scored[examined:])
+        named = [name for name in matcher.with_words_of(error) if name in rest][:_NAMED]
+        examine([(name, rest[name]) for name in named])
+    return found, lessons
 
 
 def _batches(scored: Sequence[tuple[str, float]]) -> Iterator[Sequence[tuple[str, float]]]:

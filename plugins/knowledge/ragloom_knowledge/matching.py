@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from math import exp
@@ -51,6 +52,14 @@ def commonness(query: Embeddings, tasks: Embeddings) -> float:
     """
     cosines = np.sort(tasks @ query)
     return _WEIGHT * float(cosines[cosines < _ITSELF][-_NEIGHBOURS:].mean()) if len(tasks) else 0.0
+
+
+_MOST: Final = 0.5  # of the words; months and units are folded, so never all
+_WORD: Final = re.compile(r"[^\W\d_]{2,}")
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(text.casefold()))
 
 
 class Matcher:
@@ -116,6 +125,32 @@ class Matcher:
         # Stable: lessons of one cosine stay in the order of their ids, which is that of the files.
         ordered = chosen[np.argsort(-best[chosen], kind="stable")]
         return [(self.ids[place], float(best[place])) for place in ordered.tolist()]
+
+    @cached_property
+    def _lines(self) -> Sequence[Sequence[frozenset[str]]]:
+        """``(f,)``: the words of each line of each file, digits left out."""
+        lines: list[list[frozenset[str]]] = [[] for _ in self.ids]
+        for row, file in enumerate(self.snapshot.file_of_row.tolist()):
+            lines[file] += map(_words, self.snapshot.chunk(row).text.splitlines())
+        return lines
+
+    def with_words_of(self, error: str) -> list[str]:
+        """The lessons of which a line has most of its words in an error, or that have most of the error's.
+
+        The best first: among them is each whose own error may be that error, or a part of it.
+        """
+        sought = _words(error)
+        shares: list[tuple[float, int, str]] = []
+        for name, lines in zip(self.ids, self._lines, strict=True):
+            whole = sought & frozenset().union(*lines)
+            share, length = max(
+                ((len(line & sought) / len(line), len(line)) for line in lines if line),
+                default=(0.0, 0),
+            )
+            share = max(share, len(whole) / max(1, len(sought)))
+            if share > _MOST:
+                shares.append((-share, -length, name))
+        return [name for _, _, name in sorted(shares)]
 
     def alike(self, one: Lesson, other: Lesson) -> bool:
         """Whether two lessons are about the same problem, in other words.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 
 from ragloom.text import counter
@@ -222,3 +224,34 @@ def test_tasks_may_be_named_by_every_kind():
     lesson = new_lesson("gate_approval", texts | {"applies_to": "Build it"}, verified=True)
     assert "Build it" == lesson.applies_to
     assert lesson.id == new_lesson("gate_approval", texts, verified=True).id
+
+
+def test_the_own_error_of_a_lesson_enters_whatever_a_long_report_says_beside_it(knowledge):
+    parts = [
+        "payments",
+        "orders",
+        "billing",
+        "search",
+        "users",
+        "mail",
+        "cart",
+        "stock",
+        "ledger",
+        "audit",
+        "events",
+    ]
+    for part, fault in product(parts, ("is slow", "leaks", "deadlocks", "stops", "lies", "loops")):
+        knowledge.capture_failure_solution(
+            "one", "backend", f"The {part} {fault}", solution_steps=f"Mend the {part} that {fault}"
+        )
+    flux = knowledge.capture_failure_solution(
+        "one",
+        "backend",
+        "Gadget kaputt",
+        error_message="ZQX-7781 flux undersaturated",
+        solution_steps="Replace the cell",
+    )
+    knowledge.process_checkpoint("one")
+    noise = "\n".join(f"visited {part} and its garden" for part in parts * 4)
+    found = knowledge.query_for_failure("", f"{noise}\nZQX-7781 flux undersaturated\n{noise}")
+    assert flux.id in {one.id for one in found}
