@@ -66,8 +66,9 @@ def pattern_block(patterns: Sequence[Pattern], avoid: Sequence[Pattern] = ()) ->
 
 
 def _entry(title: str, pattern: Pattern, numbers: Mapping[str, str]) -> str:
-    against = [numbers[other] for other in pattern.conflicts if other in numbers]
-    conflict = f"- Conflict: {', '.join(against)} advises the opposite\n" if against else ""
+    against = [number for other, number in numbers.items() if other in pattern.conflicts]
+    advise = "advises" if len(against) == 1 else "advise"
+    conflict = f"- Conflict: {', '.join(against)} {advise} the opposite\n" if against else ""
     return (
         f"{title}\n"
         f"- Problem: {_quoted(pattern.problem)}\n"
