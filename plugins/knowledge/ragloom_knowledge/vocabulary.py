@@ -121,6 +121,10 @@ bytes 1024 k kb kib ki
 bytes 1048576 m mb mib mi
 bytes 1073741824 g gb gib gi
 bytes 1099511627776 tb tib ti
+decimal-bytes 1000 k kb
+decimal-bytes 1000000 m mb
+decimal-bytes 1000000000 g gb
+decimal-bytes 1000000000000 tb
 - 1000 k
 share 1 % percent
 frequency 1 hz
