@@ -11,7 +11,7 @@ from typing import Final, cast
 from ragloom import Json
 from ragloom.text import hide
 from ragloom_knowledge.block import without_recalled
-from ragloom_knowledge.signature import signature, stable_id
+from ragloom_knowledge.signature import signature, stable_id, uncoloured
 from ragloom_knowledge.types import (
     FIELDS_OF_KIND,
     KINDS,
@@ -71,7 +71,11 @@ def new_lesson(kind: Kind, given: Mapping[str, str | None], *, verified: bool) -
         LessonError: A field that the kind needs is missing, or a label is too long.
     """
     texts = {key: _clean(key, text) for key, text in given.items()}
-    redacted = tuple(sorted(key for key, text in given.items() if text and hide(text) != text))
+    redacted = tuple(
+        sorted(
+            key for key, text in given.items() if text and hide(plain := uncoloured(text)) != plain
+        )
+    )
     required = ["project", "agent_type", *_REQUIRED[kind]]
     if kind == "failure_solution" and verified:
         required.append("solution_steps")
@@ -102,7 +106,7 @@ def new_lesson(kind: Kind, given: Mapping[str, str | None], *, verified: bool) -
 
 
 def storable(key: str, text: str) -> str | None:
-    """What both databases and every file can hold of a text, without secrets; None for nothing.
+    """What both databases and every file can hold of a text, without secrets or colours; None for nothing.
 
     Args:
         key: Its field. Those of :data:`~ragloom_knowledge.types.LONGEST` are one line each.
@@ -111,7 +115,8 @@ def storable(key: str, text: str) -> str | None:
     Raises:
         LessonError: It is too long.
     """
-    writable = hide(text.encode("utf-8", "replace").decode().replace("\0", "\ufffd"))
+    plain = uncoloured(text).encode("utf-8", "replace").decode()
+    writable = hide(plain.replace("\0", "\ufffd"))
     kept = "\n".join(writable.splitlines())
     if key in LONGEST:
         kept = " ".join(kept.split())

@@ -30,6 +30,7 @@ from ragloom_knowledge.index import LessonIndex, named_files
 from ragloom_knowledge.matching import TASK_PREFIX
 from ragloom_knowledge.patterns import most_fitting
 from ragloom_knowledge.settings import KnowledgeSettings
+from ragloom_knowledge.signature import uncoloured
 from ragloom_knowledge.space import NAME
 from ragloom_knowledge.types import (
     CHECKPOINTS,
@@ -346,7 +347,7 @@ class KnowledgeBase(Captures, Asynchronous):
             found = budget.run(lambda: self.table.given_instead(ids))
             return {name: lesson for name, lesson in found.items() if lesson.embedded}
 
-        return self._index.search(text, named, relevance, entering, known, error)
+        return self._index.search(uncoloured(text), named, relevance, entering, known, error)
 
     def _bring_up_to_date(
         self,

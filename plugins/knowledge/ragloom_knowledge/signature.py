@@ -38,6 +38,7 @@ _OF_AN_ID: Final = (
 _SOURCE: Final = re.compile(
     r"(?i)\.(?:c|cc|cpp|cs|css|go|h|html?|java|jsx?|json|kt|log|md|php|py|rb|rs|sh|sql|swift|tsx?|txt|vue|ya?ml)$"
 )
+_COLOUR: Final = re.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 _KEPT: Final = "\ue000{}\ue001"  # private characters: what stands between them is not folded
 
 
@@ -144,8 +145,13 @@ _MARKED: Final = re.compile("\ue000([^\ue001]*)\ue001")
 _APART: Final = re.compile("(\ue000[^\ue001]*\ue001)")
 
 
+def uncoloured(text: str) -> str:
+    """``text`` without the sequences by which programs colour what they print on a terminal."""
+    return _COLOUR.sub("", text)
+
+
 def _marked(text: str) -> str:
-    plain = text.replace("\ue000", "").replace("\ue001", "")
+    plain = uncoloured(text).replace("\ue000", "").replace("\ue001", "")
     for pattern, kind in _FOLDS:
         parts = _APART.split(plain)
         plain = "".join(

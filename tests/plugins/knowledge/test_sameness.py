@@ -41,6 +41,7 @@ def test_reported_cases(case, knowledge):
         ("Keep the logs for 1 day", "Keep the logs for 24h"),
         ("Cache the answer for 5m", "Cache the answer for 5 minutes"),
         ("Give the JVM 1GB of heap", "Give the JVM 1024m of heap"),
+        ("Raise the image cache to 200MB", "Raise the image cache to 0.2GB"),
         ("Raise the limit of open files to 10k", "Raise the limit of open files to 10,000"),
         ("Set the SPI clock to 1 MHz", "Set the SPI clock to 1000kHz"),
         ("Pin the runner to v1.20", "Pin the runner to 1.20"),
@@ -208,3 +209,29 @@ def test_what_differs_from_run_to_run_is_folded(one, other):
 def test_long_texts_are_folded_in_time():
     for text in ("a1-", "/a", "1:", "jan ", "a-", "a.", "0x", "error ", "http://"):
         assert folded(text * 20_000)
+
+
+def test_a_terminals_colours_are_no_part_of_a_lesson(knowledge):
+    plain = "Error: Gradle daemon disappeared unexpectedly"
+    coloured = (
+        "\x1b[31mError:\x1b[m Gradle daemon \x1b]8;;x:y\x07disappeared\x1b]8;;\x07 unexpectedly"
+    )
+    ids = {
+        knowledge.capture_failure_solution(
+            "one", "mobile", "The build ends", error_message=error, solution_steps="Use less heap"
+        ).id
+        for error in (plain, coloured, plain.replace("daemon", "\x9b32mdaemon\x9bm"))
+    }
+    (lesson,) = knowledge.lessons()
+    assert ({lesson.id}, 3, plain) == (ids, lesson.uses, lesson.error_message)
+    knowledge.process_checkpoint("one")
+    assert [lesson.id] == [one.id for one in knowledge.query_for_failure("", coloured)]
+
+
+def test_a_secret_between_colours_is_found_and_named(knowledge):
+    token = "ghp" + "_" + "aBcDeFgHiJkL" + "\x1b[32m" + "MnOpQrStUvWxYzaBcDeFgHiJ"
+    captured = knowledge.capture_failure_solution(
+        "one", "mobile", "The push fails", solution_steps=f"Renew {token}"
+    )
+    assert ("solution_steps",) == captured.redacted
+    assert "Renew ***" == knowledge.lesson(captured.id).solution
