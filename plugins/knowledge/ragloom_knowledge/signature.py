@@ -23,7 +23,10 @@ _NAMES: Final = (
     "android|angular|debian|django|docker|elasticsearch|go|golang|gradle|helm|http|ios|java|jdk|jre|"
     "kafka|kubernetes|macos|maven|mongodb|mysql|nginx|node|node\\.js|nodejs|npm|openssl|oracle|php|"
     "postgres|postgresql|python|rails|react|redis|release|ruby|rust|spark|spring|sqlite|swift|terraform|"
-    "tls|typescript|ubuntu|version|vue|windows"
+    "tls|typescript|ubuntu|version|vue|windows|"
+    "airflow|api|apollo|bazel|clang|cmake|cuda|cudnn|dart|dotnet|esp-idf|expo|flink|flutter|freertos|gcc|godot|"
+    "hadoop|ipv|istio|jetpack|kotlin|llvm|ndk|numpy|pandas|protobuf|pytorch|qt|react native|scala|sdk|"
+    "minsdk(?:version)?|targetsdk(?:version)?|compilesdk(?:version)?|tensorflow|torch|unity|unreal|utf|xcode|zephyr"
 )
 _REASONS: Final = (
     "bad gateway|bad request|conflict|created|forbidden|found|gateway time-?out|gone|"
@@ -35,9 +38,11 @@ _OF_AN_ID: Final = (
     "batch|build|case|customer|id|inv|invoice|job|node|no|order|pod|req|request|run|session|task|"
     "ticket|tx|user|worker"
 )
-_SOURCE: Final = re.compile(
-    r"(?i)\.(?:c|cc|cpp|cs|css|go|h|html?|java|jsx?|json|kt|log|md|php|py|rb|rs|sh|sql|swift|tsx?|txt|vue|ya?ml)$"
+_ENDINGS: Final = (
+    r"\.(?:c|cc|cpp|cs|css|go|h|html?|java|jsx?|json|kt|log|md|php|py|rb|rs|sh|sql|swift|tsx?|txt|vue|"
+    r"ya?ml)"
 )
+_SOURCE: Final = re.compile(f"(?i){_ENDINGS}$")
 _COLOUR: Final = re.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 _KEPT: Final = "\ue000{}\ue001"  # private characters: what stands between them is not folded
 
@@ -83,6 +88,11 @@ _FOLDS: Final[tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]
         ),
         _url,
     ),
+    (
+        re.compile(r"(?i)\b[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){0,8}\.[a-z]{2,24}\b"),
+        "<address>",
+    ),
+    (re.compile(rf"(?i)(?P<ending>{_ENDINGS}):\d+(?::\d+)?\b"), r"\g<ending>:<number>"),
     (re.compile(r"(?i)\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"), "<hash>"),
     # Dates and times, with numbers or names of months.
     (
@@ -109,6 +119,13 @@ _FOLDS: Final[tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]
     # Addresses; a port is no part of them.
     (re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}(?::(?P<port>\d{1,5}))?\b"), _address),
     (re.compile(r"(?i)\b(?:[0-9a-f]{1,4}:){3,7}[0-9a-f]{1,4}\b"), "<address>"),
+    (
+        re.compile(
+            r"(?i)(?<![\w:])(?=[0-9a-f:]{0,39}\d)(?:[0-9a-f]{1,4}:){1,6}:"
+            r"[0-9a-f]{1,4}(?::[0-9a-f]{1,4}){0,5}(?![\w:])"
+        ),
+        "<address>",
+    ),
     (re.compile(r"(?i)\b0x[0-9a-f]+\b"), "<address>"),
     (re.compile(r"(?i)(?P<host>\b[a-z][\w.-]{0,60}|(?<!\S)):(?P<code>\d{2,5})\b(?!:)"), _port),
     (re.compile(r"(?<![\w<])[a-zA-Z]:\\[^\s'\"<>|:*?]+"), "<path>"),
@@ -122,11 +139,12 @@ _FOLDS: Final[tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]
         ),
         r"\g<name>-<pod>",
     ),
-    (re.compile(r"(?i)\b(?=[a-f]*\d)[0-9a-f]{7,64}\b(?!\.)"), "<hash>"),
+    (re.compile(r"(?i)(?<![^\W_])(?=[a-f]*\d)[0-9a-f]{7,64}(?![^\W_]|\.)"), "<hash>"),
     # Status codes, exit codes, error numbers, signals, ports, versions.
     (
         re.compile(
-            r"(?i)\b(?:status(?: code)?|exit(?:ed)?(?: with)?(?: code| status)?|(?:error|return|result)"
+            r"(?i)\b(?:rc|ret|retval|[a-z]{1,30}error|response(?: code)?|"
+            r"status(?: code)?|exit(?:ed)?(?: with)?(?: code| status)?|(?:error|return|result)"
             r"(?: ?code| number)?|code|errno|http(?:/\d(?:\.\d)?)?|sqlstate|sqlcode|signal|port|"
             r"answer(?:s|ed)?(?: with)?|returns?|returned|responds?(?: with)?|got|an?)"
             r"(?:\s*[:=(\[#]\s*|\s+)(?P<code>-?\d[0-9A-Za-z]{0,6})\b(?![.,:]?\d)"
@@ -136,6 +154,16 @@ _FOLDS: Final[tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]
         _keep,
     ),
     (re.compile(rf"(?i)\b(?P<code>[1-5]\d\d)(?= (?:{_REASONS})\b)"), _keep),
+    (
+        re.compile(
+            r"(?i)\b(?:fail|error|reject|end|crash|exit|abort|terminat)(?:s|es|ed)? with "
+            r"(?P<code>[1-5]\d\d)\b(?!\s+[a-z]+s\b)"
+        ),
+        _keep,
+    ),
+    (re.compile(r"(?i)\b(?P<code>[45]\d\d)(?= from\b)"), _keep),
+    (re.compile(r"\b(?P<code>(?:8|16|32|64|128|256))(?=-bit\b)"), _keep),
+    (re.compile(r"(?<=[\w\]])(?:[=<>~]=|\^)(?P<code>\d+\.\d+(?:\.\d+)*)"), _keep),  # numpy==1.26
     (re.compile(r"(?P<code>(?i:\bv)\d+(?:\.\d+)*\b)"), _keep),
     (re.compile(rf"(?i)\b(?:{_NAMES})[ /@-]*(?P<code>\d+(?:\.\d+)*)\b"), _keep),
     (re.compile(r"\b(?P<code>\d+\.\d+\.\d+(?:[-+][\w.]+)?)\b"), _keep),
