@@ -39,9 +39,17 @@ def block_for_event(knowledge: KnowledgeBase, event: str, content: bytes) -> str
         found = knowledge.query_for_task(prompt[:_LONGEST]) if prompt else Patterns()
     else:
         said = _last_message(given) if event == "SubagentStop" else _failure(given, event)
-        found = knowledge.query_for_failure("", said[-_LONGEST:]) if said else Patterns()
+        found = knowledge.query_for_failure("", _ends(said)) if said else Patterns()
     shown, avoid = fitting(found, counter(), knowledge.settings.max_tokens, found.avoid)
     return pattern_block(shown, avoid) if shown or avoid else ""
+
+
+def _ends(report: str) -> str:
+    """Where a report names the error: Java and JavaScript begin with it, Python ends with it."""
+    if len(report) <= _LONGEST:
+        return report
+    half = _LONGEST // 2
+    return f"{report[:half]}\n{report[-half:]}"
 
 
 def _failure(event: Mapping[str, object], name: str) -> str:

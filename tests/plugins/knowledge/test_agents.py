@@ -52,6 +52,18 @@ def test_a_tool_that_failed_gets_what_resolved_it(knowledge, lesson, name):
     assert lesson in block_for_event(knowledge, kind, event(name))
 
 
+@pytest.mark.parametrize(
+    "trace", ["{error}\n{frames}", "{frames}\n{error}", "{error} {words}", "{words} {error}"]
+)
+def test_an_error_is_found_at_either_end_of_a_long_report(knowledge, lesson, trace):
+    frames = "\n".join(
+        f"    at handler{line} (/srv/app/handler.js:{line}:7)" for line in range(200)
+    )
+    report = trace.format(error=ERROR, frames=frames, words="visited " * 900)
+    given = event("tool_failed", error=report)
+    assert lesson in block_for_event(knowledge, "PostToolUseFailure", given)
+
+
 def test_a_tool_that_worked_gets_nothing(knowledge, lesson):
     worked = event("tool_failed_response", tool_response={"stdout": ERROR, "exit_code": 0})
     assert "" == block_for_event(knowledge, "PostToolUse", worked)
