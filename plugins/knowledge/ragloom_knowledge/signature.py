@@ -156,7 +156,7 @@ _FOLDS: Final[tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]
     (re.compile(rf"(?i)\b(?P<code>[1-5]\d\d)(?= (?:{_REASONS})\b)"), _keep),
     (
         re.compile(
-            r"(?i)\b(?:fail|error|reject|end|crash|exit|abort|terminat)(?:s|es|ed)? with "
+            r"(?i)\b(?:fail|error|reject|end|crash|exit|abort|terminate)(?:s|es|d|ed)? with "
             r"(?P<code>[1-5]\d\d)\b(?!\s+[a-z]+s\b)"
         ),
         _keep,

@@ -100,9 +100,7 @@ def test_the_command_is_silent_and_its_code_is_always_0(project, given):
     assert (0, "", "") == (done.returncode, done.stdout, done.stderr)
 
 
-@pytest.mark.parametrize(
-    "arguments", [[], ["SessionStart"], ["prompt-submited"], ["tool-failed", "--jsn"]]
-)
+@pytest.mark.parametrize("arguments", [[], ["SessionStart"], ["prompt"], ["tool-failed", "--jsn"]])
 def test_a_wrong_call_in_a_settings_file_never_stops_the_agent(project, arguments):
     done = run(project, "hook", *arguments, given="{}")
     assert (0, "") == (done.returncode, done.stdout)

@@ -116,7 +116,7 @@ def test_paraphrases_are_the_same_advice(one, other):
         ("Skipping the warm-up of shaders helped", "The warm-up of shaders helped"),
         ("Drive the boot pin high", "Drive the boot pin low"),
         ("Dropping the index on orders helped", "Adding the index on orders helped"),
-        ("Den Cache vor dem Start nicht leeren", "Den Cache vor dem Start leeren"),
+        ("Den Cache beim Start nicht leeren", "Den Cache beim Start leeren"),
         ("Nunca llame a la API desde el hilo", "Llame a la API desde el hilo"),
         ("N'appelez jamais le pilote ici", "Appelez le pilote ici"),
     ],
