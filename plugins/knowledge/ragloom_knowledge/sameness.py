@@ -113,7 +113,7 @@ def opposed(left: str, right: str) -> bool:
         _refused(one, other)
         or (numbers and differ(one.numbers, other.numbers))
         or _numbered_otherwise(one, other)
-        or _directions_differ(one, other)
+        or _directions_differ(one, other, wholly=True)
         or _reversed(one, other)
     )
 
@@ -165,17 +165,17 @@ def _of_both(
     ]
 
 
-def _directions_differ(one: _Said, other: _Said) -> bool:
+def _directions_differ(one: _Said, other: _Said, *, wholly: bool = False) -> bool:
     """Both say something on an axis, and not the same; or a word stands against itself with un- or dis-."""
     for axis in {axis for axis, _ in one.directions} & {axis for axis, _ in other.directions}:
-        if {s for a, s in one.directions if a == axis} != {
-            s for a, s in other.directions if a == axis
-        }:
+        sides, theirs = ({s for a, s in said.directions if a == axis} for said in (one, other))
+        # Who speaks of the old and of the new says more than who speaks of the new, not the opposite.
+        if sides.isdisjoint(theirs) if wholly else sides != theirs:
             return True
     return any(
-        prefix + word in theirs.words and prefix + word not in ours.words
-        for ours, theirs in ((one, other), (other, one))
-        for word in ours.words - theirs.words
+        prefix + word in others.words and prefix + word not in ours.words
+        for ours, others in ((one, other), (other, one))
+        for word in ours.words - others.words
         for prefix in ("un", "dis", "de", "in", "non", "re-")
     )
 

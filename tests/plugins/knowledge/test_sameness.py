@@ -135,6 +135,8 @@ def test_opposite_advice_is_never_the_same(one, other):
         ("Use assertions that retry, no sleeps", "Use assertions that retry"),
         ("Lower the batch size to 50", "Lower the batch size"),
         ("Clear the cache", "Restart the worker"),
+        ("Move calls from the old client to the new client", "Move calls to the new client"),
+        ("Add an index on orders, remove the lock", "Add an index on orders"),
     ],
 )
 def test_what_says_more_is_not_the_opposite(one, other):
