@@ -20,7 +20,7 @@ from ragloom_knowledge.types import Lesson, LessonError, Patterns
 
 _LOG: Final = logging.getLogger("ragloom")
 _EXAMINED: Final = 50  # lessons that are looked up at once
-_NAMED: Final = 500  # lessons that may have the reported error
+_BY_WORDS: Final = 200  # texts of lessons that may have the reported error
 _WORDINGS: Final = 4  # of one problem, that may stand before another one
 _WORDS_OF_AN_ERROR: Final = 2  # that are no coincidence
 _SHOWN: Final = 80  # characters of the closest lesson's problem
@@ -162,12 +162,10 @@ def _entering(
         examined += len(batch)
         if len(found) >= enough or batch[-1][1] < least:
             break
-    if reported_error and examined < len(
-        scored
-    ):  # however far the rest of a long report is from it
-        rest = dict(scored[examined:])
-        named = [name for name in matcher.with_words_of(error) if name in rest][:_NAMED]
-        examine([(name, rest[name]) for name in named])
+    # However far the rest of a long report is from it.
+    if reported_error and (rest := dict(scored[examined:])):
+        found_by_words = matcher.by_words(error, _BY_WORDS)
+        examine([(name, rest[name]) for name in found_by_words if name in rest])
     return found, lessons
 
 

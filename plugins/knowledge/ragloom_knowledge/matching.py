@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from math import exp
@@ -33,6 +32,7 @@ TASK_PREFIX: Final = "Problem: "
 """Before a task that is embedded: lessons tell of problems, tasks of none."""
 
 LABELS: Final = ("kind", "agent_type", "task_type", "technology")
+_RAREST: Final = 64  # words of a report, by which lessons are looked up
 _ALIKE: Final = 0.7
 """The cosine of two lessons and the share of the shorter one's words, in sum, from which both are about one
 problem: of the pairs of one problem in the first set half, of the others of its technology 1 in 20."""
@@ -52,14 +52,6 @@ def commonness(query: Embeddings, tasks: Embeddings) -> float:
     """
     cosines = np.sort(tasks @ query)
     return _WEIGHT * float(cosines[cosines < _ITSELF][-_NEIGHBOURS:].mean()) if len(tasks) else 0.0
-
-
-_MOST: Final = 0.5  # of the words; months and units are folded, so never all
-_WORD: Final = re.compile(r"[^\W\d_]{2,}")
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(_WORD.findall(text.casefold()))
 
 
 class Matcher:
@@ -126,31 +118,16 @@ class Matcher:
         ordered = chosen[np.argsort(-best[chosen], kind="stable")]
         return [(self.ids[place], float(best[place])) for place in ordered.tolist()]
 
-    @cached_property
-    def _lines(self) -> Sequence[Sequence[frozenset[str]]]:
-        """``(f,)``: the words of each line of each file, digits left out."""
-        lines: list[list[frozenset[str]]] = [[] for _ in self.ids]
-        for row, file in enumerate(self.snapshot.file_of_row.tolist()):
-            lines[file] += map(_words, self.snapshot.chunk(row).text.splitlines())
-        return lines
-
-    def with_words_of(self, error: str) -> list[str]:
-        """The lessons of which a line has most of its words in an error, or that have most of the error's.
-
-        The best first: among them is each whose own error may be that error, or a part of it.
-        """
-        sought = _words(error)
-        shares: list[tuple[float, int, str]] = []
-        for name, lines in zip(self.ids, self._lines, strict=True):
-            whole = sought & frozenset().union(*lines)
-            share, length = max(
-                ((len(line & sought) / len(line), len(line)) for line in lines if line),
-                default=(0.0, 0),
-            )
-            share = max(share, len(whole) / max(1, len(sought)))
-            if share > _MOST:
-                shares.append((-share, -length, name))
-        return [name for _, _, name in sorted(shares)]
+    def by_words(self, text: str, limit: int) -> list[str]:
+        """The lessons that share the rarest words of a text, best first; ``limit`` of their texts."""
+        index = self.snapshot.lexical
+        rarity = {term: index.inverse_document_frequency(term) for term in index.stems(text)}
+        held = [term for term, value in rarity.items() if value < index.rarity(0)]
+        rarest = sorted(held, key=rarity.__getitem__, reverse=True)[:_RAREST]
+        serials, _ = index.search(dict.fromkeys(rarest, 1.0), limit=limit)
+        rows = np.searchsorted(self.snapshot.serials, serials)
+        files = self.snapshot.file_of_row[rows].tolist()
+        return [self.ids[file] for file in dict.fromkeys(files)]
 
     def alike(self, one: Lesson, other: Lesson) -> bool:
         """Whether two lessons are about the same problem, in other words.
