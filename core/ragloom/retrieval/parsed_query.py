@@ -42,7 +42,8 @@ class ParsedQuery:
         identifiers: Those of its words that only one thing is called, such as ``latency_ms``.
         names: Those, and words with a capital where a sentence does not ask for one.
         foreign: Whether it is in another language than English.
-        bare: Whether it is words alone, without anything that makes a sentence of them.
+        bare: Whether it is words alone, without anything that makes a sentence of them, or one name, such
+            as ``this.id``, whatever it is made of.
         phrase: Its content, in lower case, where that is several words in a row: "circuit breaker" in "what
             is a circuit breaker?".
         known: The share of its words that the model has whole, 0 to 1; 1 without a model.
@@ -115,7 +116,7 @@ def parse(
             identifiers=identifiers,
             names=identifiers | _names(spelt),
             foreign=_is_foreign(spelt, words, snapshot.lexical.languages),
-            bare=len(content) == len(words),
+            bare=len(content) == len(words) or len(_typed(spelt)) == 1,
             phrase=_in_a_row(spelt, content),
             known=whole_words(content),
         )

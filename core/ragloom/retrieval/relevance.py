@@ -235,7 +235,8 @@ def _literal(
     if query.phrases:
         return np.ones(len(held), np.bool_)
     words = query.words
-    if not words or words[0].stop:
+    stops = bool(words) and words[0].stop
+    if not words or (stops and not query.identifiers):
         return np.zeros(len(held), np.bool_)
     chunks = len(snapshot)
     every = _missing(held) == 0
@@ -243,10 +244,11 @@ def _literal(
     named = len(words) == 1 and words[0].text in query.names
     nothing_else = candidates.vector is None and (query.foreign or len(words) >= _SENTENCE)
     if query.bare or named or nothing_else:
-        if float(np.prod(frequency / chunks)) <= _COINCIDENCE or frequency.min() <= _FEW:
+        rare = float(np.prod(frequency / chunks)) <= _COINCIDENCE or frequency.min() <= _FEW
+        if rare and not stops:
             found |= every
         elif min(map(snapshot.file_lexical.spelling_frequency, query.spellings)) <= _FEW:
-            # Words of common stems, in a form that is rare.
+            # Words of common stems, or stop words, in a form that is rare.
             found |= every & _spelt(query.spellings, snapshot, rows)
     exact = np.array([word.text in query.identifiers for word in words])
     code = np.array([word.text.count("_") >= _OF_A_CODE for word in words])

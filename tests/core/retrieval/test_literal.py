@@ -174,3 +174,19 @@ def test_several_sentences_keep_what_one_finds(space, mode):
         alone = uris(space, query, mode=mode)
         assert alone
         assert alone[0] in uris(space, story.format(query), mode=mode)
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "lexical"])
+@pytest.mark.parametrize("name", ["this.short", "program.on", "t.plan", "it.on"])
+def test_a_name_with_stop_words_in_it_is_one_name(tmp_path, name, mode):
+    for number in range(40):
+        prose = f"# Note {number}\n\nA short program of the plan, on page {number}: it is on.\n"
+        (tmp_path / f"note{number}.md").write_text(prose, "utf-8")
+    code = (
+        "# Code\n\nSet `this.short`, then call `program.on`, `t.plan` and `it.on` of the program.\n"
+    )
+    (tmp_path / "code.md").write_text(f"{code}\nIt is a short one.\n", "utf-8")
+    with Workspace.open(tmp_path).space("default") as space:
+        space.index()
+        assert uris(space, name, mode=mode)[:1] == ["code.md"]
+        assert uris(space, name.replace(".", ".not"), mode=mode) == []
