@@ -9,6 +9,7 @@ are in ``benchmarks/README.md``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -63,6 +64,7 @@ _SENTENCE = 3  # words of a sentence that a passage holds by no coincidence
 _AHEAD = 0.2  # of the best other file's fused score
 _HEAD, _OF_HEAD = 5, 3  # candidates, and how many of them a file has that stands out
 _OF_A_CODE = 2  # underscores: nobody writes ERR_INVALID_TYPE of something else
+_PART = re.compile(r"\w+")
 _FEW = 3  # chunks that hold a word that is rare in an index of any size
 
 
@@ -255,6 +257,29 @@ def _literal(
     for some, others in ((exact, 1), (code, len(words))):
         if some.any() and (frequency[some] <= max(_FEW, _RARE * chunks)).all():
             found |= (_missing(held[:, some]) == 0) & (_missing(held) <= others)
+    for name in query.identifiers.difference(word.text for word in words):
+        found |= _names(name, query, snapshot, rows, held)
+    return found
+
+
+def _names(
+    name: str,
+    query: ParsedQuery,
+    snapshot: Snapshot,
+    rows: npt.NDArray[np.intp],
+    held: npt.NDArray[np.bool_],
+) -> npt.NDArray[np.bool_]:
+    """``(n,)`` bool: which rows hold an identifier of several words, such as ``app.use``, if it is rare."""
+    parts = _PART.findall(name)
+    own = np.array([word.text in parts for word in query.words])
+    files = snapshot.file_lexical
+    found: npt.NDArray[np.bool_] = np.full(len(held), fill_value=False)
+    if own.any() and files.spelling_frequency(name) <= max(_FEW, _RARE * len(files)):
+        found |= (_missing(held[:, own]) == 0) & (_missing(held) <= 1)
+        found &= _spelt([name], snapshot, rows)
+        for at in np.flatnonzero(found):
+            chunk = snapshot.chunk(int(rows[at]))
+            found[at] = name in f"{chunk.context} {chunk.text}".casefold()
     return found
 
 
