@@ -4,9 +4,9 @@
 
 Of each corpus: random words of at least four letters, as ``grep -iw`` sees them in the raw files; random
 identifiers (with an underscore, in camelCase, letters with digits, dotted, hyphenated) as ``grep -F`` sees
-them; none is a stop word, or stands in URLs or base64 alone. A right file has to be among the first five
-hits. Words that no chunk holds (of front matter, or of files that no loader reads) are counted
-apart. Made-up words, three edits or more from every word of the corpus, have to find nothing.
+them, alone and in a question; none is a stop word, or stands in URLs or base64 alone. A right file has to
+be among the first five hits. Words that no chunk holds (of front matter, or of files that no loader reads)
+are counted apart. Made-up words, three edits or more from every word of the corpus, have to find nothing.
 """
 
 from __future__ import annotations
@@ -39,6 +39,12 @@ LEAST_LETTERS = 4
 MADE_UP = 30
 MADE_UP_LETTERS = range(6, 11)
 DISTANCE = 3
+ASKED: Mapping[str, str] = {
+    "word": "{}",
+    "identifier": "{}",
+    "in a question": "what does {} do?",
+}
+"""What is asked of each kind of what stands in a file; ``in a question`` are the identifiers."""
 LONGEST_IDENTIFIER = 60
 # Those of the Snowball project's English list that have four letters or more, and common contractions.
 STOP_WORDS = frozenset(
@@ -76,7 +82,7 @@ class Answer:
 
     Attributes:
         query: The word.
-        kind: ``word``, ``identifier`` or ``made-up``.
+        kind: One of ``ASKED``, or ``made-up``.
         right: The files that hold it.
         in_chunk: Whether a chunk of those holds it.
         shown: The files of the first five hits at defaults.
@@ -228,22 +234,25 @@ def measure(corpus: Corpus, *, words: int, seed: int) -> list[Answer]:
     held = indexed(corpus)
     everything = "\n".join((*corpus.texts, *corpus.texts.values()))
     none = dict.fromkeys(made_up(everything, MADE_UP, f"{seed} {corpus.name}"), ())
+    names = choose_names(corpus.texts, words, seed)
     chosen: list[tuple[str, Mapping[str, Sequence[str]], Callable[[str, str], bool]]] = [
         ("word", choose_words(corpus.texts, words, seed), holds_word),
-        ("identifier", choose_names(corpus.texts, words, seed), holds_name),
+        ("identifier", names, holds_name),
+        ("in a question", names, holds_name),
         ("made-up", none, holds_word),
     ]
     answers = []
     for kind, queries, holds in chosen:
         note(f"{corpus.name}: {len(queries)} queries, {kind}")
         for query, right in queries.items():
+            text = ASKED.get(kind, "{}").format(query)
             answer = Answer(
                 query=query,
                 kind=kind,
                 right=right,
                 in_chunk=any(holds(held.get(path, ""), query) for path in right),
-                shown=[hit.chunk.uri for hit in corpus.first(query)],
-                ranked=corpus.files(query, min_relevance=0.0)[:FIRST],
+                shown=[hit.chunk.uri for hit in corpus.first(text)],
+                ranked=corpus.files(text, min_relevance=0.0)[:FIRST],
             )
             answers.append(answer)
     return answers
@@ -266,7 +275,7 @@ def shown(results: Mapping[str, Sequence[Answer]]) -> str:
     """Every corpus as a table."""
     rows = []
     for name, answers in results.items():
-        for kind in ("word", "identifier"):
+        for kind in ASKED:
             counts = figures(answers, kind)
             asked, held = counts["queries"], counts["in_a_chunk"]
             row = [name, kind, percent(counts["found"], asked), str(asked - held)]
@@ -325,7 +334,7 @@ def main() -> None:
     if arguments.verbose:
         print("\n".join(["", *misses(results)]))
     counted = {
-        name: {kind: figures(answers, kind) for kind in ("word", "identifier", "made-up")}
+        name: {kind: figures(answers, kind) for kind in (*ASKED, "made-up")}
         for name, answers in results.items()
     }
     answers = {name: [asdict(one) for one in each] for name, each in results.items()}
