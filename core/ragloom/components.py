@@ -313,7 +313,10 @@ class Components:
             raise SourceError(
                 f"{source.path}: cannot be read: {error.strerror or error}"
             ) from error
-        return load_document(source, content, loader)
+        try:
+            return load_document(source, content, loader)
+        except SourceError as error:
+            raise type(error)(f"{source.path}: {error}") from error
 
     def _with_model(self, kind: str) -> Component:
         """The embedder or reranker; a folder with its model that a file names counts from the workspace."""

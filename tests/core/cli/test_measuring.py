@@ -107,6 +107,21 @@ def test_a_file_that_no_loader_reads_is_named(run, workspace):
     assert "picture.png: no loader reads this kind of file" in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"\x00\xff\xfe\x00 no text", "binary content"),
+        (b"api_key = 'sk-live-" + b"4eC39HqLyjWDarjtT1zdp7dc" * 2 + b"'\n", "looks like a secret"),
+    ],
+)
+def test_a_file_that_is_not_understood_is_named(run, workspace, content, why):
+    (workspace / "odd.md").write_bytes(content)
+    result = run("chunks", LOGGING, "odd.md")
+    assert 1 == result.exit_code
+    assert result.stdout.startswith(f"{LOGGING}:")
+    assert f"error: odd.md: {why}" in result.stderr
+
+
 @pytest.fixture
 def collection(workspace):
     """Twenty notes about a word each, and a question for each of ten."""
