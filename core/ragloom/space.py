@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Literal
 from ragloom.background import Indexed
 from ragloom.components import Components, Home, Select
 from ragloom.config.settings import SpaceSettings
-from ragloom.config.spelling import did_you_mean
 from ragloom.errors import NotIndexedError, SourceError
 from ragloom.indexing.answering import StoreReader
 from ragloom.indexing.drop import drop
@@ -32,6 +31,7 @@ from ragloom.retrieval.verify import prove
 from ragloom.searchable import Searchable
 from ragloom.snapshot import Snapshot, current_generation, last_meta
 from ragloom.sources.roots import resolve_roots
+from ragloom.sources.unread import why_not_indexed
 from ragloom.status import SpaceStatus, status_of
 from ragloom.types import Calibration, Hit, Mode, Progress, SearchResult
 
@@ -240,13 +240,9 @@ class Space(Components, Searchable, Sharded, Indexed[IndexReport]):
                 self._snapshot = Snapshot.open_current(self.directory)
                 self._pending = PendingVectors(self.directory, self._snapshot)
             except NotIndexedError as error:
-                if self._hint:
-                    raise NotIndexedError(self._hint) from error
-                known = self.workspace.spaces()
-                if not known or self.name in known:
-                    raise
-                near = did_you_mean(self.name, known) or f" (available: {', '.join(known)})"
-                raise NotIndexedError(f"nothing is indexed in {self.name!r}{near}") from error
+                known, sources = self.workspace.spaces(), self.settings.sources
+                hint = self._hint or why_not_indexed(self.name, sources, self.root, known)
+                raise NotIndexedError(hint or str(error)) from error
         return self._snapshot
 
     def complete(self, rows: npt.NDArray[np.intp]) -> None:

@@ -1,12 +1,15 @@
-"""Files that no loader reads: counted by their ending in a walk, and how to have them read."""
+"""Why text is not indexed: missing sources, and files that no loader reads, counted by their ending."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
-from ragloom.config.spelling import counted
+from ragloom.config.spelling import counted, did_you_mean
+from ragloom.errors import SourceError
 from ragloom.reports import UnreadEnding
+from ragloom.sources.roots import resolve_roots
 from ragloom.sources.screening import ending_of, head_of
 
 _SHOWN = 5  # endings that a message names
@@ -82,3 +85,24 @@ def nothing_indexed(unread: Sequence[UnreadEnding]) -> str:
     if unread:
         return f"nothing is indexed: no loader reads {named(unread)}"
     return "nothing is indexed: no file of this space holds any text"
+
+
+def why_not_indexed(name: str, sources: Sequence[str], root: Path, known: Sequence[str]) -> str:
+    """What is wrong with a space that has no index: a missing source, or its name; empty for neither.
+
+    Args:
+        name: Of the space.
+        sources: Its sources, below ``root``.
+        root: Of its uris.
+        known: The names of the spaces that there are.
+    """
+    if name in known:
+        return ""
+    try:
+        resolve_roots(sources, root)
+    except SourceError as missing:
+        return f"nothing is indexed in {name!r}: {missing}"
+    if not known:
+        return ""
+    near = did_you_mean(name, known) or f" (available: {', '.join(known)})"
+    return f"nothing is indexed in {name!r}{near}"

@@ -211,6 +211,17 @@ def test_a_missing_folder_is_one_line_and_leaves_nothing_behind(run, workspace):
     assert not (workspace / ".ragloom").exists()
 
 
+@pytest.mark.parametrize("command", [("explain",), ("search", "--no-refresh")])
+@pytest.mark.parametrize("indexed", [True, False])
+def test_a_missing_path_is_named_where_nothing_is_brought_up_to_date(run, command, indexed):
+    if indexed:
+        run("index", "docs")
+    result = run(*command, "logging", "docs/nosuch.md/a", "nosuch.md")
+    assert (1, "") == (result.exit_code, result.stdout)
+    assert ": docs/nosuch.md/a: there is no such file or folder" in result.stderr
+    assert 1 == result.stderr.count("\n")
+
+
 @pytest.mark.parametrize(
     ("arguments", "legal"),
     [
