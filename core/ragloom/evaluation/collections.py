@@ -1,12 +1,13 @@
 """Reading a collection in the format of BEIR (Thakur et al., 2021).
 
 A folder with ``corpus.jsonl`` or ``corpus.jsonl.gz`` (``_id``, ``title``, ``text``), ``queries.jsonl``
-(``_id``, ``text``) and ``qrels/<split>.tsv`` (query, document, grade).
+(``_id``, ``text``) and ``qrels/<split>.tsv`` (query, document, grade; a first line of names may be there).
 """
 
 from __future__ import annotations
 
 import gzip
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -15,6 +16,8 @@ from pathlib import Path
 from ragloom.config.spelling import unknown
 from ragloom.errors import SourceError
 from ragloom.text.parsing import parse_json
+
+_LOG = logging.getLogger("ragloom")
 
 _COLUMNS = 3  # of judgments: query, document, grade
 
@@ -46,10 +49,11 @@ class Collection:
 
 
 def read_collection(folder: Path, *, split: str = "test") -> Collection:
-    """Read a collection.
+    """Read a collection; a warning tells how many judged queries and documents are missing.
 
     Raises:
-        SourceError: A file is missing or has a line that is not of the format; both are named.
+        SourceError: A file is missing or has a line that is not of the format; both are named. No query, or
+            no document, is judged.
     """
     corpus = next(
         (path for name in ("corpus.jsonl.gz", "corpus.jsonl") if (path := folder / name).exists()),
@@ -68,12 +72,27 @@ def read_collection(folder: Path, *, split: str = "test") -> Collection:
     }
     if not queries:
         raise SourceError(f"{folder / 'queries.jsonl'}: none of its queries is judged in {judged}")
+    answers = [document for query in queries for document in judgments[query]]
+    found = {document.id for document in documents}
+    if found.isdisjoint(answers):
+        raise SourceError(f"{corpus}: none of its documents is judged in {judged}")
+    _warn_of_missing("query", [one for one in judgments if one not in queries], judged)
+    _warn_of_missing(
+        "document", [one for one in dict.fromkeys(answers) if one not in found], judged
+    )
     return Collection(
         name=folder.resolve().name,
         documents=documents,
         queries=queries,
         judgments={query: judgments[query] for query in queries},
     )
+
+
+def _warn_of_missing(noun: str, missing: Sequence[str], judged: Path) -> None:
+    if missing:
+        several = "queries" if noun == "query" else f"{noun}s"
+        count = f"1 {noun} is" if len(missing) == 1 else f"{len(missing)} {several} are"
+        _LOG.warning("%s: %s judged and missing, such as %r", judged, count, missing[0])
 
 
 def everyday_questions() -> Sequence[str]:
@@ -114,9 +133,11 @@ def _judgments(path: Path) -> Mapping[str, Mapping[str, int]]:
     except FileNotFoundError as error:
         splits = sorted(other.stem for other in path.parent.glob("*.tsv"))
         raise SourceError(f"{path}: {unknown('split', path.stem, splits)}") from error
-    for number, line in enumerate(lines[1:], 2):
+    for number, line in enumerate(lines, 1):
         parts = line.split("\t")
         if len(parts) != _COLUMNS or not parts[2].lstrip("-").isdigit():
+            if number == 1 and not line[-1:].isdigit():  # the names of the columns
+                continue
             message = f"{path}:{number}: expected query, document and grade, separated by tabs"
             raise SourceError(message)
         if int(parts[2]) > 0:

@@ -33,8 +33,24 @@ def test_documents_queries_and_judgments_are_read(folder):
 
 
 def test_a_compressed_corpus_comes_first(folder):
-    (folder / "corpus.jsonl.gz").write_bytes(gzip.compress(b'{"_id": "d9", "text": "nine"}\n'))
-    assert ["d9"] == [document.id for document in read_collection(folder).documents]
+    (folder / "corpus.jsonl.gz").write_bytes(gzip.compress(b'{"_id": "d1", "text": "zipped"}\n'))
+    assert ["zipped"] == [document.text for document in read_collection(folder).documents]
+
+
+@pytest.mark.parametrize("head", ["", "query-id\tcorpus-id\tscore\n"])
+def test_judgments_need_no_names_of_columns(folder, head):
+    (folder / "qrels" / "test.tsv").write_text(f"{head}q1\td1\t1\nq2\td2\t2\n", "utf-8")
+    assert {"q1": {"d1": 1}, "q2": {"d2": 2}} == read_collection(folder).judgments
+
+
+def test_judged_ids_that_are_missing_are_told(folder, caplog):
+    judged = folder / "qrels" / "test.tsv"
+    judged.write_text(f"{JUDGED}q1\td8\t1\nq1\td9\t1\nq7\td1\t1\n", "utf-8")
+    assert {"q1": {"d1": 1, "d8": 1, "d9": 1}} == read_collection(folder).judgments
+    assert [
+        f"{judged}: 1 query is judged and missing, such as 'q7'",
+        f"{judged}: 2 documents are judged and missing, such as 'd8'",
+    ] == caplog.messages
 
 
 @pytest.mark.parametrize(
@@ -50,6 +66,8 @@ def test_a_compressed_corpus_comes_first(folder):
         ("queries.jsonl", "", "queries.jsonl: none of its queries is judged in "),
         ("queries.jsonl", "[]\n", "queries.jsonl:1: expected"),
         ("qrels/test.tsv", JUDGED + "q1 d1 1\n", "test.tsv:4: expected query, document and grade"),
+        ("qrels/test.tsv", "q1 d1 1\n", "test.tsv:1: expected query, document and grade"),
+        ("qrels/test.tsv", "q1\td9\t1\n", "corpus.jsonl: none of its documents is judged in "),
         (
             "qrels/test.tsv",
             "query\tdoc\tscore\n",
