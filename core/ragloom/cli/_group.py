@@ -49,6 +49,16 @@ class Command(click.Command):
         params, own = super().get_params(ctx), len(self.params)
         return [*params[:own], *COMMON_OPTIONS, *params[own:]]
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """As click's; where the command has a QUERY, the error of an unknown option says how it is one."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            if all(param.name != "query" for param in self.params):
+                raise
+            message = f"{error.format_message()} A QUERY that begins with '-' follows '--'"
+            raise click.UsageError(message, ctx) from error
+
     def invoke(self, ctx: click.Context) -> object:
         """Set up logging and colours, then run."""
         ctx.ensure_object(Session).start(ctx)

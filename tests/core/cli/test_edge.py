@@ -98,3 +98,15 @@ def test_what_is_written_instead_of_a_closed_stream_gets_nothing_of_it(tmp_path)
     shell = 'exec "$0" -c "$1" "$2" <&- >&- 2>&-'
     subprocess.run(["/bin/sh", "-c", shell, sys.executable, program, str(kept)], check=True)
     assert "kept" == kept.read_text("utf-8")
+
+
+@pytest.mark.parametrize("command", ["search", "context", "explain"])
+def test_an_unknown_option_may_be_a_query(run, command):
+    run("index", "docs")
+    hint = " A QUERY that begins with '-' follows '--' (see "
+    for query in ("--no-cache", "-x flag"):
+        result = run(command, query)
+        assert (2, "") == (result.exit_code, result.stdout)
+        assert hint in result.stderr
+        assert 0 == run(command, "--", query).exit_code
+    assert "QUERY" not in run("index", "--no-cache").stderr
