@@ -73,7 +73,18 @@ def diagnoses(session: Session, space_name: str | None = None) -> Iterator[Diagn
         yield one
     if not trusted:
         return
-    for name in [space_name] if space_name else workspace.spaces() or ["default"]:
+    try:
+        names = [space_name] if space_name else workspace.spaces() or ["default"]
+    except RagloomError as error:
+        yield Diagnosis(
+            area="permissions",
+            name="indexes",
+            state="failed",
+            said=str(error),
+            fix=f"make {workspace.state} a folder that you may read and write, with all that is in it",
+        )
+        return
+    for name in names:
         yield from _space(workspace, name)
 
 

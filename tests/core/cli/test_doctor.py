@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -127,3 +130,22 @@ def test_a_terminal_shows_the_fix_below_what_was_found(project, monkeypatch):
     at = next(at for at, line in enumerate(lines) if "nothing is indexed yet" in line)
     assert lines[at].startswith("  warning")
     assert "fix: ragloom index" == lines[at + 1].strip()
+
+
+def test_a_state_folder_that_cannot_be_read_is_a_finding(project, monkeypatch):
+    listed = Path.iterdir
+
+    def refuse(folder):
+        if folder.name == "spaces":
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        return listed(folder)
+
+    monkeypatch.setattr(Path, "iterdir", refuse)  # whoever runs the tests may read everything
+    (project / "ragloom.yaml").write_text("store: sqlite\n", "utf-8")
+    told, code = found()
+    assert 1 == code
+    assert told["permissions", "indexes"]["said"].endswith(
+        "spaces: cannot be read: Permission denied"
+    )
+    assert str(project / ".ragloom") in told["permissions", "indexes"]["fix"]
+    assert "ok" == told["settings", "settings"]["state"]
