@@ -60,7 +60,12 @@ def rows_with_phrases(
     """Which of the rows hold every phrase, whatever the case, with any blanks between its words."""
     words = [word for phrase in phrases for word in snapshot.lexical.query_words(phrase)]
     likely = np.flatnonzero(snapshot.lexical.held(words, snapshot.serials[rows]).all(axis=1))
-    chunks = [snapshot.chunk(int(rows[at])) for at in likely]
-    texts = [" ".join(f"{chunk.context} {chunk.text}".casefold().split()) for chunk in chunks]
+    texts = [running_text(snapshot, int(rows[at])) for at in likely]
     found = [all(phrase in text for phrase in phrases) for text in texts]
     return likely[np.array(found, np.bool_)]
+
+
+def running_text(snapshot: Snapshot, row: int) -> str:
+    """What a chunk says, in lower case, with one blank between two words."""
+    chunk = snapshot.chunk(row)
+    return " ".join(f"{chunk.context} {chunk.text}".casefold().split())

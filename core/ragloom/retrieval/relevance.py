@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ragloom.retrieval.calibration import FEATURES, logits
+from ragloom.retrieval.lexical_scores import running_text
 from ragloom.retrieval.parsed_query import CORRECTED_WEIGHT, ParsedQuery
 from ragloom.retrieval.ranking import Candidates
 from ragloom.snapshot import Snapshot
@@ -237,8 +238,7 @@ def _literal(
     if query.phrases:
         return np.ones(len(held), np.bool_)
     words = query.words
-    stops = bool(words) and words[0].stop
-    if not words or (stops and not query.identifiers):
+    if not words or (words[0].stop and not query.identifiers):
         return np.zeros(len(held), np.bool_)
     chunks = len(snapshot)
     every = _missing(held) == 0
@@ -247,7 +247,7 @@ def _literal(
     nothing_else = candidates.vector is None and (query.foreign or len(words) >= _SENTENCE)
     if query.bare or named or nothing_else:
         rare = float(np.prod(frequency / chunks)) <= _COINCIDENCE or frequency.min() <= _FEW
-        if rare and not stops:
+        if rare and not words[0].stop:
             found |= every
         elif min(map(snapshot.file_lexical.spelling_frequency, query.spellings)) <= _FEW:
             # Words of common stems, or stop words, in a form that is rare.
@@ -258,11 +258,11 @@ def _literal(
         if some.any() and (frequency[some] <= max(_FEW, _RARE * chunks)).all():
             found |= (_missing(held[:, some]) == 0) & (_missing(held) <= others)
     for name in query.identifiers.difference(word.text for word in words):
-        found |= _names(name, query, snapshot, rows, held)
+        found |= _held_name(name, query, snapshot, rows, held)
     return found
 
 
-def _names(
+def _held_name(
     name: str,
     query: ParsedQuery,
     snapshot: Snapshot,
@@ -278,8 +278,7 @@ def _names(
         found |= (_missing(held[:, own]) == 0) & (_missing(held) <= 1)
         found &= _spelt([name], snapshot, rows)
         for at in np.flatnonzero(found):
-            chunk = snapshot.chunk(int(rows[at]))
-            found[at] = name in f"{chunk.context} {chunk.text}".casefold()
+            found[at] = name in running_text(snapshot, int(rows[at]))
     return found
 
 
@@ -299,8 +298,7 @@ def _held_in_a_sentence(
     found: npt.NDArray[np.bool_] = every & near
     if query.phrase:
         for at in np.flatnonzero(every & ~near & ~decided):
-            chunk = snapshot.chunk(int(rows[at]))
-            found[at] = query.phrase in " ".join(f"{chunk.context} {chunk.text}".casefold().split())
+            found[at] = query.phrase in running_text(snapshot, int(rows[at]))
     return found
 
 

@@ -131,6 +131,7 @@ class LexicalIndex:
 
     def _holds(self, language: str) -> bool:
         written = self._searcher.doc_freq("language", language)
+        # Of more than are removed some are left, and need not be counted.
         return written > self.removed or bool(self._frequency("language", language))
 
     def _frequency(self, field: str, term: str) -> int:
