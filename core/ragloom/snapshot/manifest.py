@@ -71,11 +71,14 @@ def unchanged(entry: FileEntry, status: os.stat_result) -> bool:
     )
 
 
-def write_files(path: Path, files: Mapping[str, FileEntry]) -> None:
-    """Write the manifest as one JSON array, in the order of the uris."""
-    entries = [files[uri] for uri in sorted(files)]
-    raw = [_fields(entry) | {"fingerprint": _fields(entry.fingerprint)} for entry in entries]
+def write_files(path: Path, files: Mapping[str, FileEntry]) -> Mapping[str, FileEntry]:
+    """Write the manifest as one JSON array, in the order of the uris; it is returned in that order."""
+    ordered = dict(sorted(files.items()))
+    raw = [
+        _fields(entry) | {"fingerprint": _fields(entry.fingerprint)} for entry in ordered.values()
+    ]
     path.write_text(json.dumps(raw, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
+    return ordered
 
 
 def _fields(one: FileEntry | Fingerprint) -> dict[str, Any]:

@@ -47,7 +47,7 @@ class Snapshot:
 
     Everything that is read later is opened here, so it keeps answering after newer generations have
     been published and its files are gone. Its rows are the chunks that are not removed, in the order of
-    their serial numbers. Whoever wrote it may pass its ``files``.
+    their serial numbers. Who wrote it may pass its ``files``, in their order.
     """
 
     def __init__(self, directory: Path, files: Mapping[str, FileEntry] | None = None) -> None:

@@ -160,7 +160,7 @@ class GenerationWriter:
         with named_faults(self.directory):
             self._merge()
             self._finish_words()
-            write_files(self.directory / "files.json", self._files)
+            files = write_files(self.directory / "files.json", self._files)
             sizes, checksums = self._compared()
             live = [np.delete(np.arange(len(one)), one.removed) for one in self._segments]
             pairs = list(zip(self._segments, live, strict=True))
@@ -193,7 +193,7 @@ class GenerationWriter:
             )
             (self.directory / "meta.json").write_text(json.dumps(asdict(meta)), encoding="utf-8")
             self._sync()
-            return Snapshot(self.directory, dict(sorted(self._files.items())))
+            return Snapshot(self.directory, files)
 
     def publish(self) -> Path:
         """Have the generation that was built answer; its folder."""
