@@ -56,9 +56,9 @@ class Corpus:
         query = Query(text, top_k=top_k, min_relevance=min_relevance)
         return [hit.chunk.uri for hit in self.group.search(query).hits]
 
-    def first(self, text: str) -> Sequence[Hit]:
+    def first(self, text: str, *, min_relevance: float | None = None) -> Sequence[Hit]:
         """The first five hits at defaults."""
-        return self.group.search(Query(text)).hits[:FIRST]
+        return self.group.search(Query(text, min_relevance=min_relevance)).hits[:FIRST]
 
 
 def contents(source: Path) -> dict[str, bytes]:

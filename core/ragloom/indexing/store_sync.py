@@ -35,7 +35,7 @@ _LOG = logging.getLogger("ragloom")
 _WRITE_AT_ONCE = 1000  # chunks a store call
 _RELEASED = 10 * _WRITE_AT_ONCE  # chunks, after which their memory is given back
 MANIFEST, WRITER = "manifest", "writer"
-_FORMAT = 1
+_FORMAT = 2  # 2: the statistics know versions, flags, dotted names and paths
 
 
 def answers_for(store: SearchableStore, snapshot: Snapshot) -> bool:
@@ -57,8 +57,9 @@ def _contents(store: Store) -> str:
         return ""
     if not isinstance(said, Mapping):
         return ""
-    check_format(said.get("format", 1), _FORMAT, place=MANIFEST, release=said.get("release"))
-    return str(said.get("contents", ""))
+    written = said.get("format", 1)
+    check_format(written, _FORMAT, place=MANIFEST, release=said.get("release"))
+    return str(said.get("contents", "")) if written == _FORMAT else ""
 
 
 class StoreWriter:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,15 @@ FILE_WEIGHT = 0.4
 SPELT, SPELT_ALONE = 0.3, 5.0
 """How much it counts for a file beside a stem that a word is spelt as in the query, a sentence or words
 alone; measured there, too."""
+
+_PUNCTUATED, _PUNCTUATED_ALONE = 4.0, 8.0
+"""How much it counts for a chunk that it has a version, a flag or the like letter for letter, in a sentence
+and alone; measured there, too."""
+
+
+def punctuated_weights(query: ParsedQuery) -> Mapping[str, float]:
+    """How much the terms of the query's punctuated words count beside those of its other words."""
+    return dict.fromkeys(query.punctuated_terms(), _PUNCTUATED_ALONE if query.bare else _PUNCTUATED)
 
 
 def lexical_scores(

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ragloom.protocols import Embedder
 from ragloom.retrieval.agent_nouns import by_agent_noun
 from ragloom.retrieval.rewriting import queries
 from ragloom.retrieval.spelling import corrected
 from ragloom.snapshot import Snapshot
-from ragloom.snapshot.analyzer import spellings
 from ragloom.snapshot.languages import ENGLISH, query_language
+from ragloom.snapshot.spellings import alternatives, punctuated, spellings
 from ragloom.snapshot.words import QueryWord, weighted_terms
 
 CORRECTED_WEIGHT = 0.7
@@ -41,6 +41,8 @@ class ParsedQuery:
         spellings: Its words, and its identifiers, as they are typed, in lower case.
         identifiers: Those of its words that only one thing is called, such as ``latency_ms``.
         names: Those, and words with a capital where a sentence does not ask for one.
+        punctuated: Its words with punctuation, such as ``5.15.5`` or ``--no-cache``, each with the terms by
+            which the chunks that have it letter for letter are found; none where no chunk has.
         foreign: Whether it is in another language than English.
         bare: Whether it is words alone, without anything that makes a sentence of them, or one name, such
             as ``this.id``, whatever it is made of.
@@ -57,10 +59,15 @@ class ParsedQuery:
     spellings: Sequence[str] = ()
     identifiers: frozenset[str] = frozenset()
     names: frozenset[str] = frozenset()
+    punctuated: Mapping[str, Sequence[str]] = field(default_factory=dict)
     foreign: bool = False
     bare: bool = False
     phrase: str = ""
     known: float = 1.0
+
+    def punctuated_terms(self) -> Sequence[str]:
+        """The terms of all its words with punctuation."""
+        return [term for terms in self.punctuated.values() for term in terms]
 
 
 def parse(
@@ -115,6 +122,7 @@ def parse(
             spellings=[one for one in dict.fromkeys(spellings(spelt)) if one not in stops],
             identifiers=identifiers,
             names=identifiers | _names(spelt),
+            punctuated={word: _terms_of(word, snapshot) for word in punctuated(spelt)},
             foreign=_is_foreign(spelt, words, snapshot.lexical.languages),
             bare=len(content) == len(words) or len(_typed(spelt)) == 1,
             phrase=_in_a_row(spelt, content),
@@ -122,6 +130,15 @@ def parse(
         )
 
     return [parsed(one) for one in (whole, *sentences)]
+
+
+def _terms_of(word: str, snapshot: Snapshot) -> Sequence[str]:
+    """The best of the terms that a punctuated word may mean, of those that chunks have."""
+    index = snapshot.lexical
+    for terms in alternatives(word):
+        if held := [term for term in terms if index.spelling_frequency(term)]:
+            return held
+    return ()
 
 
 def _is_foreign(text: str, words: Sequence[QueryWord], languages: Sequence[str]) -> bool:

@@ -12,7 +12,12 @@ from ragloom.errors import NotIndexedError
 from ragloom.protocols import Embedder, Embeddings, SearchableStore
 from ragloom.retrieval.code_order import EXAMINED, code_scores
 from ragloom.retrieval.fusion import DENSE_WEIGHT, fuse
-from ragloom.retrieval.lexical_scores import CANDIDATES, lexical_scores, rows_with_phrases
+from ragloom.retrieval.lexical_scores import (
+    CANDIDATES,
+    lexical_scores,
+    punctuated_weights,
+    rows_with_phrases,
+)
 from ragloom.retrieval.parsed_query import ParsedQuery
 from ragloom.retrieval.row_numbers import either, scores_by_row
 from ragloom.snapshot import Snapshot
@@ -122,7 +127,9 @@ def find_candidates(
     vector = None if mode == "lexical" else query_vector(query.text, snapshot, embedder)
     terms = query.terms if mode != "dense" else {}
     among = None if allowed is None else snapshot.serials[allowed]
-    serials, scores = snapshot.lexical.search(terms, limit=CANDIDATES, among=among)
+    serials, scores = snapshot.lexical.search(
+        terms, limit=CANDIDATES, among=among, spelt=punctuated_weights(query)
+    )
     by_words = scores_by_row(snapshot, serials, scores)
     rows = by_words[0]
     cosine = None

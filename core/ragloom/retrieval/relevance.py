@@ -9,7 +9,6 @@ are in ``benchmarks/README.md``.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -22,6 +21,9 @@ from ragloom.retrieval.lexical_scores import running_text
 from ragloom.retrieval.parsed_query import CORRECTED_WEIGHT, ParsedQuery
 from ragloom.retrieval.ranking import Candidates
 from ragloom.snapshot import Snapshot
+from ragloom.snapshot.analyzer import words as words_of
+from ragloom.snapshot.lexical import LexicalIndex
+from ragloom.snapshot.spellings import is_number
 from ragloom.types import Calibration
 
 DEFAULT_CALIBRATION = Calibration(
@@ -65,7 +67,6 @@ _SENTENCE = 3  # words of a sentence that a passage holds by no coincidence
 _AHEAD = 0.2  # of the best other file's fused score
 _HEAD, _OF_HEAD = 5, 3  # candidates, and how many of them a file has that stands out
 _OF_A_CODE = 2  # underscores: nobody writes ERR_INVALID_TYPE of something else
-_PART = re.compile(r"\w+")
 _FEW = 3  # chunks that hold a word that is rare in an index of any size
 
 
@@ -135,14 +136,14 @@ def features(
     """
     snapshot, words = found.snapshot, query.words
     index = snapshot.lexical
-    frequency = np.array([index.frequency(word) for word in words], np.int64)
+    frequency = _frequencies(query, index)
     if without is not None and without.any():
-        gone = index.held(words, snapshot.serials[without]).sum(axis=0)
+        gone = _held(query, index, snapshot.serials[without]).sum(axis=0)
         frequency = np.maximum(frequency - gone, 0)
     rarity = np.array([max(index.rarity(int(count)), COMMONEST) for count in frequency])
     credit = np.array([CORRECTED_WEIGHT if word.text in query.corrected else 1.0 for word in words])
     total = float(rarity.sum()) or 1.0
-    held = index.held(words, snapshot.serials[rows])
+    held = _held(query, index, snapshot.serials[rows])
     coverage = held @ (rarity * credit) / total
     if found.vector is None:
         cosine = np.zeros(len(rows), np.float32)
@@ -197,7 +198,10 @@ def weigh(
     if query.words and not query.words[0].stop and not query.corrected:
         if scores is not None and len(query.words) > 1:
             files = found.snapshot.file_of_row[rows]
-            literal |= _stands_out(files, scores, held) & (files == found.best_file)
+            of_the_best = _stands_out(files, scores, held) & (files == found.best_file)
+            for own, _ in _decided(query):
+                of_the_best &= held[:, own].all(axis=1)
+            literal |= of_the_best
         decided = literal | (curve >= LITERAL_RELEVANCE)
         near = seen.matrix[:, FEATURES.index("cosine")] >= _from(unrelated, _NEAR)
         literal |= _held_in_a_sentence(query, found.snapshot, rows, seen.held, near, decided)
@@ -206,6 +210,51 @@ def weigh(
         matched=held.sum(axis=1),
         relevance=np.where(literal, np.maximum(curve, LITERAL_RELEVANCE), curve),
     )
+
+
+def _held(
+    query: ParsedQuery, index: LexicalIndex, serials: npt.NDArray[np.uint64]
+) -> npt.NDArray[np.bool_]:
+    """``(n, w)`` bool: which chunks hold which words, those of a punctuated one only where that stands."""
+    held = index.held(query.words, serials)
+    names = _decided(query)
+    for own, _ in names:
+        held[:, own] = False
+    for own, terms in names:
+        stands: npt.NDArray[np.bool_] = index.spelt(terms, serials).any(axis=1)
+        held[:, own] |= stands[:, np.newaxis]
+    return held
+
+
+def _frequencies(query: ParsedQuery, index: LexicalIndex) -> npt.NDArray[np.int64]:
+    """``(w,)``: how many chunks hold each word, as of :func:`_held`."""
+    frequency = np.array([index.frequency(word) for word in query.words], np.int64)
+    names = _decided(query)
+    for own, _ in names:
+        frequency[own] = 0
+    for own, terms in names:
+        most = max(map(index.spelling_frequency, terms), default=0)
+        frequency[own] = np.maximum(frequency[own], most)
+    return frequency
+
+
+def _decided(query: ParsedQuery) -> Sequence[tuple[npt.NDArray[np.bool_], Sequence[str]]]:
+    """Of each punctuated word that decides whether its words are held, which they are, and its terms.
+
+    The parts of a name that stands nowhere may still be said in other ways; those of a number are none.
+    """
+    return [
+        (_own(query, name), terms)
+        for name, terms in query.punctuated.items()
+        if terms or is_number(name)
+    ]
+
+
+def _own(query: ParsedQuery, name: str) -> npt.NDArray[np.bool_]:
+    """``(w,)`` bool: which of its words are of a punctuated word."""
+    parts = {word.text for word in words_of(name)}
+    own: npt.NDArray[np.bool_] = np.array([word.text in parts for word in query.words], np.bool_)
+    return own
 
 
 def best_of(weighed: Sequence[Evidence]) -> Evidence:
@@ -241,44 +290,30 @@ def _literal(
     if not words or (words[0].stop and not query.identifiers):
         return np.zeros(len(held), np.bool_)
     chunks = len(snapshot)
-    every = _missing(held) == 0
     found: npt.NDArray[np.bool_] = np.full(len(held), fill_value=False)
+    nowhere = np.zeros(len(words), np.bool_)
+    for name, terms in query.punctuated.items():
+        if not terms:
+            nowhere |= _own(query, name)
+    every = (_missing(held) == 0) & ~nowhere.any()
     named = len(words) == 1 and words[0].text in query.names
     nothing_else = candidates.vector is None and (query.foreign or len(words) >= _SENTENCE)
     if query.bare or named or nothing_else:
         rare = float(np.prod(frequency / chunks)) <= _COINCIDENCE or frequency.min() <= _FEW
-        if rare and not words[0].stop:
+        if rare and (query.punctuated or not words[0].stop):
             found |= every
         elif min(map(snapshot.file_lexical.spelling_frequency, query.spellings)) <= _FEW:
             # Words of common stems, or stop words, in a form that is rare.
             found |= every & _spelt(query.spellings, snapshot, rows)
-    exact = np.array([word.text in query.identifiers for word in words])
-    code = np.array([word.text.count("_") >= _OF_A_CODE for word in words])
+    exact = np.array([word.text in query.identifiers for word in words]) & ~nowhere
+    code = np.array([word.text.count("_") >= _OF_A_CODE for word in words]) & ~nowhere
     for some, others in ((exact, 1), (code, len(words))):
         if some.any() and (frequency[some] <= max(_FEW, _RARE * chunks)).all():
             found |= (_missing(held[:, some]) == 0) & (_missing(held) <= others)
-    for name in query.identifiers.difference(word.text for word in words):
-        found |= _held_name(name, query, snapshot, rows, held)
-    return found
-
-
-def _held_name(
-    name: str,
-    query: ParsedQuery,
-    snapshot: Snapshot,
-    rows: npt.NDArray[np.intp],
-    held: npt.NDArray[np.bool_],
-) -> npt.NDArray[np.bool_]:
-    """``(n,)`` bool: which rows hold an identifier of several words, such as ``app.use``, if it is rare."""
-    parts = _PART.findall(name)
-    own = np.array([word.text in parts for word in query.words])
-    files = snapshot.file_lexical
-    found: npt.NDArray[np.bool_] = np.full(len(held), fill_value=False)
-    if own.any() and files.spelling_frequency(name) <= max(_FEW, _RARE * len(files)):
-        found |= (_missing(held[:, own]) == 0) & (_missing(held) <= 1)
-        found &= _spelt([name], snapshot, rows)
-        for at in np.flatnonzero(found):
-            found[at] = name in running_text(snapshot, int(rows[at]))
+    for name, terms in query.punctuated.items():
+        own = _own(query, name)
+        if terms and own.any() and (frequency[own] <= max(_FEW, _RARE * chunks)).any():
+            found |= (_missing(held[:, own]) == 0) & (_missing(held) <= 1)
     return found
 
 

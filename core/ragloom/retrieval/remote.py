@@ -53,7 +53,8 @@ def candidates_of(
     for query in queries:
         snapshot = cast("Snapshot", index)
         vector = None if mode == "lexical" else query_vector(query.text, snapshot, embedder)
-        words = "" if mode == "dense" else " ".join(map(encoded, query.terms))
+        terms = [] if mode == "dense" else [*query.terms, *query.punctuated_terms()]
+        words = " ".join(map(encoded, terms))
         if words or vector is not None:
             found += index.store.find(words, vector, limit=REMOTE_CANDIDATES, where=where)
     return cast("Snapshot", index.with_candidates(found))

@@ -37,9 +37,6 @@ _NAMED = (
     r"|(?<!\w)[A-Za-z]#(?![A-Za-z])"
     r"|\b\w+\.NET\b|\b(?i:ado|asp|ml|vb)\.net\b|(?<![\w.])\.(?i:net)\b"
 )
-_SPELT = re.compile(r"[^\W_]+")
-_TOKEN = re.compile(r"(?<!\w)\w++(?:[.#+/@:-]++\w++)*+")
-_SLASH = re.compile("/+")
 _SHARP = re.compile("[A-Za-z]#")
 _LONGEST_CACHED = 64  # characters; longer "words" are encoded data and do not come again
 
@@ -257,17 +254,3 @@ def _characters(marks: str) -> re.Pattern[str]:
 
 def _pair(pair: str) -> Word:
     return Word(pair, ((pair,),), (pair,))
-
-
-def spellings(text: str) -> list[str]:
-    """The words of ``text`` as they are spelt, in lower case, and identifiers, file names and the like.
-
-    ``docs/log-levels.md`` gives itself, ``log-levels.md``, ``docs``, ``log``, ``levels`` and ``md``.
-    """
-    text = clean(text).casefold()
-    found = _SPELT.findall(text)
-    for token in _TOKEN.findall(text):
-        if not token.isalnum():
-            found.append(token)
-            found += _SLASH.split(token) if "/" in token else ()
-    return found

@@ -6,20 +6,20 @@ import os
 import shutil
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
 import tantivy
 
-from ragloom.snapshot.analyzer import spellings
 from ragloom.snapshot.languages import ENGLISH
 from ragloom.snapshot.letters import clean
 from ragloom.snapshot.lexical import FIELD_WEIGHTS, VOCABULARY, Stemmed, stemmed
+from ragloom.snapshot.spellings import kept, punctuated_terms, spellings
 from ragloom.snapshot.tantivy_index import READ_LOCK, WRITE_LOCK, tantivy_errors
 
 _ANALYZER = "whitespace"  # tantivy's own: the terms arrive stemmed
 _WRITER_BYTES = 50_000_000  # of what is kept before it is written: a search looks into each segment
-_SPELT = range(2, 80)  # characters of a word whose spelling is kept
 _TEXTS = ("body", "heading", "path")
 
 
@@ -44,7 +44,7 @@ class LexicalWriter:
     Args:
         directory: A new folder.
         previous: Of the index before; None to begin with an empty one.
-        vocabulary: Keep how the words are spelt, too.
+        vocabulary: Keep how every word is spelt, not only those with punctuation.
     """
 
     def __init__(
@@ -88,10 +88,16 @@ class LexicalWriter:
             variants += others
         row.add_text("variants", " ".join(variants))
         row.add_text("language", language)
-        if self._vocabulary:
-            row.add_text(VOCABULARY, _spelt_words(document))
+        row.add_text(VOCABULARY, self._spelt(document))
         with tantivy_errors(self._directory, "written"):
             self._writer.add_document(row)
+
+    def _spelt(self, document: LexicalDocument) -> str:
+        if not self._vocabulary:
+            around = _punctuated_terms(document.heading), _punctuated_terms(document.uri)
+            return kept(chain(punctuated_terms(document.body), *around))
+        text = clean(f"{document.body} {document.heading} {document.uri}")
+        return kept(spellings(" ".join(set(text.split()))))  # no word has a space in it
 
     def close(self) -> None:
         """Write what is left."""
@@ -103,7 +109,9 @@ class LexicalWriter:
         (self._directory / WRITE_LOCK).unlink(missing_ok=True)
 
 
-_stemmed = lru_cache(maxsize=1 << 10)(stemmed)  # headings and paths, which chunks have in common
+# Of headings and paths, which chunks have in common.
+_stemmed = lru_cache(maxsize=1 << 10)(stemmed)
+_punctuated_terms = lru_cache(maxsize=1 << 10)(punctuated_terms)
 
 
 def _schema() -> tantivy.Schema:
@@ -116,13 +124,6 @@ def _schema() -> tantivy.Schema:
     )
     builder.add_text_field("language", stored=False, tokenizer_name="raw", index_option="basic")
     return builder.build()
-
-
-def _spelt_words(document: LexicalDocument) -> str:
-    """The words of a document, each once, as ``LexicalIndex.vocabulary`` gives them."""
-    text = clean(f"{document.body} {document.heading} {document.uri}")
-    once = " ".join(set(text.split()))  # no word has a space in it
-    return " ".join(sorted({word for word in spellings(once) if len(word) in _SPELT}))
 
 
 def link_or_copy(source: Path, target: Path) -> None:

@@ -152,7 +152,7 @@ class RemoteSnapshot:
     def lexical(self) -> RemoteWords:
         """The words of the candidates."""
         documents = [
-            (serial, Document([row.chunk], language))
+            (serial, Document([row.chunk], language, 0))
             for serial, (row, language) in enumerate(zip(self._rows, self._languages, strict=True))
         ]
         return RemoteWords(self._index, 0, documents)
@@ -164,7 +164,7 @@ class RemoteSnapshot:
         for number, row in zip(self.file_of_row.tolist(), self._rows, strict=True):
             chunks.setdefault(number, []).append(row.chunk)
         documents = [
-            (int(first), Document(chunks[number], self._languages[first]))
+            (int(first), Document(chunks[number], self._languages[first], 1))
             for number, first in enumerate(self.first_rows)
         ]
         return RemoteWords(self._index, 1, documents)

@@ -33,15 +33,16 @@ _NORMS = _norms()
 
 
 class Document:
-    """The terms of a chunk, or of what is known of a file, in each field, and their lengths."""
+    """The terms of a chunk (level 0), or of what is known of a file (1), and the lengths of its fields."""
 
-    def __init__(self, chunks: Sequence[Chunk], language: str) -> None:
+    def __init__(self, chunks: Sequence[Chunk], language: str, level: int) -> None:
         body = [stemmed(chunk.text, language) for chunk in chunks]
         headings = dict.fromkeys(texts_of(chunk)[1] for chunk in chunks)
         heading = stemmed(" ".join(headings), language)
         path = stemmed(chunks[0].uri, language)
         self._spelt: set[str] | None = None
         self._chunks = chunks
+        self._level = level
         terms = (
             [term for own, _ in body for term in own],
             heading[0],
@@ -57,7 +58,7 @@ class Document:
     def spelt(self) -> set[str]:
         """Its words as they are spelt."""
         if self._spelt is None:
-            self._spelt = spelt(self._chunks)
+            self._spelt = spelt(self._chunks, self._level)
         return self._spelt
 
     def holds(self, term: str) -> bool:

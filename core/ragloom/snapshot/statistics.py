@@ -9,17 +9,17 @@ snapshot does.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from itertools import groupby
 
 import numpy as np
 import numpy.typing as npt
 
-from ragloom.snapshot.analyzer import spellings
 from ragloom.snapshot.languages import language_of
 from ragloom.snapshot.lexical import FIELD_WEIGHTS, VOCABULARY, stemmed
 from ragloom.snapshot.reader import Snapshot
+from ragloom.snapshot.spellings import punctuated_terms, spellings
 from ragloom.snapshot.writer import names_of
 from ragloom.stores.formats import format_stamp
 from ragloom.types import Chunk, StoredChunk
@@ -57,6 +57,7 @@ def stored_chunks(snapshot: Snapshot, rows: npt.NDArray[np.intp]) -> Iterator[St
         language = _language(chunks)
         for chunk in chunks:
             terms = [term for field in texts_of(chunk) for term in _all(field, language)]
+            terms += sorted(spelt([chunk], 0))
             yield StoredChunk(
                 chunk=chunk,
                 words=" ".join(map(encoded, terms)),
@@ -136,27 +137,28 @@ def _lengths(snapshot: Snapshot) -> Mapping[str, Sequence[float]]:
         end = starts[at + 1] if at + 1 < len(starts) else len(order)
         of_file = [snapshot.chunk(int(row)) for row in order[starts[at] : end]]
         language = _language(of_file)
-        each = np.array([lengths_of([chunk], language) for chunk in of_file])
+        each = np.array([lengths_of([chunk], language, 0) for chunk in of_file])
         sums[0] += each.sum(axis=0)
-        sums[1] += lengths_of(of_file, language)
+        sums[1] += lengths_of(of_file, language, 1)
         chunks += len(of_file)
         files += 1
     return {"chunk": (sums[0] / chunks).tolist(), "file": (sums[1] / files).tolist()}
 
 
-def lengths_of(chunks: Sequence[Chunk], language: str) -> Sequence[int]:
+def lengths_of(chunks: Sequence[Chunk], language: str, level: int) -> Sequence[int]:
     """How many terms each of :data:`FIELDS` has of a document that consists of some chunks of a file."""
     body = [stemmed(chunk.text, language) for chunk in chunks]
     heading = stemmed(" ".join(dict.fromkeys(texts_of(chunk)[1] for chunk in chunks)), language)
     path = stemmed(chunks[0].uri, language)
     counts = (sum(len(terms) for terms, _ in body), len(heading[0]), len(path[0]))
     variants = sum(len(others) for _, others in (*body, heading, path))
-    return [*counts, variants, len(spelt(chunks))]
+    return [*counts, variants, len(spelt(chunks, level))]
 
 
-def spelt(chunks: Iterable[Chunk]) -> set[str]:
-    """The words of some chunks of a file as they are spelt, in lower case."""
-    return {word for chunk in chunks for text in texts_of(chunk) for word in spellings(text)}
+def spelt(chunks: Iterable[Chunk], level: int) -> set[str]:
+    """The words of some chunks of a file as they are spelt; of level 0 those with punctuation."""
+    words: Callable[[str], Iterable[str]] = spellings if level else punctuated_terms
+    return {word for chunk in chunks for text in texts_of(chunk) for word in words(text)}
 
 
 def _language(chunks: Sequence[Chunk]) -> str:

@@ -73,9 +73,7 @@ NOT_FOUND = [
     "OPS-4713",
     "E0163",
     "--quiet",
-    pytest.param(
-        "v1.2.4", marks=pytest.mark.xfail(reason="versions are split at their dots", strict=False)
-    ),
+    "v1.2.4",
     "o100k_base",
     "VectorStoreQuery",
     "what does E0163 mean?",
