@@ -20,6 +20,7 @@ from ragloom.config import (
     Settings,
     YamlFile,
     build,
+    is_settings_file,
     read_sections,
     read_yaml,
     section_variables,
@@ -102,7 +103,7 @@ def load_agents(
     variables = os.environ if environment is None else environment
     files = [settings.file] if settings.file else []
     for path in (root / AGENTS_FILE, user_file(variables)):
-        if path.is_file():
+        if is_settings_file(path):
             files.append(read_yaml(path))
             read_sections(files[-1], SECTIONS)
     values: _Values = {}

@@ -118,6 +118,7 @@ class AgentSpaces:
         return replace(
             usual,
             sources=agent.docs.sources,
+            places=dict.fromkeys(agent.docs.sources, self._origin(agent, "docs.sources")),
             chunker=Component(name="sentence", options=options, places=self._places(agent, keys)),
             store=self._store(agent, usual.store),
             top_k=agent.docs.top_k,

@@ -198,7 +198,7 @@ def test_index_goes_on_after_an_agent_that_fails(run, broken):
     assert done.stdout.startswith("b: 1 added")
     failures = done.stderr.splitlines()
     assert [line[:21] for line in failures] == ["error: a: not indexed", "error: c: not indexed"]
-    assert "gone/*.md: there is no such file or folder" in failures[0]
+    assert "agents.yaml:2: gone/*.md: there is no such file or folder" in failures[0]
     assert "agents.yaml:4: docs.base_dir: there is no folder" in failures[1]
     assert run("index", "b", folder=broken).exit_code == 0
 
