@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, cast
 import click
 from click.core import ParameterSource
 
-from ragloom.cli import SHARE, Command, Session, json_option, print_json, print_table, progress
+from ragloom.cli import (
+    SHARE,
+    Command,
+    OutputPath,
+    Session,
+    json_option,
+    print_json,
+    print_table,
+    progress,
+)
 from ragloom.cli._group import load
 from ragloom.config.spelling import counted
 from ragloom.types import MODES
@@ -72,9 +81,7 @@ Examples:
     help="A collection of another subject, whose queries must find nothing, as must 200 everyday "
     "questions. Repeatable.",
 )
-@click.option(
-    "--run", type=click.Path(dir_okay=False, path_type=Path), help="Write a TREC run file."
-)
+@click.option("--run", type=OutputPath(), help="Write a TREC run file.")
 @json_option
 @click.pass_obj
 def command(  # noqa: PLR0913 - an option each

@@ -159,6 +159,39 @@ def test_eval_prints_quality_gate_and_comparison(run, collection):
 
 
 @pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        ("nodir/run.txt", "'{0}/nodir' does not exist"),
+        ("a.md/run.txt", "'{0}/a.md' is no folder"),
+        ("docs", "is a directory"),
+        ("loop", "'{0}/nodir' does not exist"),
+    ],
+)
+def test_a_file_that_cannot_be_written_is_refused_before_the_work(run, workspace, path, why):
+    (workspace / "a.md").write_text("# A\n")
+    (workspace / "loop").symlink_to("nodir/run.txt")
+    for command in (
+        ("eval", "notes", "--run"),
+        ("explain", "anything", "--html"),
+    ):
+        if command[0] == "eval":
+            (workspace / "notes").mkdir()  # holds no collection, which is told later
+        result = run(*command, path)
+        assert (2, "", 1) == (result.exit_code, result.stdout, result.stderr.count("\n"))
+        assert f"Invalid value for '{command[-1]}': " in result.stderr
+        assert why.format(workspace) in result.stderr
+    assert not (workspace / ".ragloom").exists()
+
+
+def test_a_page_is_written_beside_json(run, workspace):
+    run("index", "docs")
+    result = run("explain", "logging", "--json", "--html", "page.html")
+    assert 0 == result.exit_code, result.stderr
+    assert json.loads(result.stdout)["hits"]
+    assert "<html" in (workspace / "page.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
     ("name", "content", "message"),
     [
         ("corpus.jsonl", "{", "corpus.jsonl:1: not JSON"),
