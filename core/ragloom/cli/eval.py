@@ -16,6 +16,7 @@ from ragloom.cli import (
     OutputPath,
     Session,
     json_option,
+    on_one_line,
     print_json,
     print_table,
     progress,
@@ -219,7 +220,7 @@ def _evaluate_folder(
         [_row(each, comparisons.get(name)) for name, each in evaluations.items()],
     )
     gate = main.gate
-    session.note(
+    click.echo(
         f"gate {gate.min_relevance:.2f}: {gate.injected} of {gate.off_topic} off-topic queries found "
         f"something ({gate.injection_rate:.1%}); {gate.kept} of {gate.answerable} answerable queries "
         f"kept a hit ({gate.kept_rate:.1%})"
@@ -253,7 +254,7 @@ def _evaluate_by_plugin(session: Session, folder: Path, *, as_json: bool) -> Non
     figures = [f"{value:.3f}" for value in measured.metrics.values()]
     print_table((*measured.metrics, "p50 ms", "p95 ms"), [[*figures, *_latency(measured)]])
     for note in measured.notes:
-        session.note(note)
+        click.echo(on_one_line(note))
     session.note(
         f"{offered[name].summary}: {counted(queries, 'question')}, "
         f"{counted(measured.chunks, 'chunk')}, indexed in {seconds:.1f} s"

@@ -105,11 +105,11 @@ def command(
         return
     _print(told.hits, told.min_relevance, space)
     if expect is not None and told.expected:
-        session.note(f"expected {expect}:")
+        click.echo(on_one_line(f"expected {expect}:"))
         _print(told.expected, told.min_relevance, space)
     session.note(f"relevance: {told.calibration}", dim=True)
     if told.reason:
-        session.note(told.reason)
+        click.echo(on_one_line(told.reason))
 
 
 def _print(items: Sequence[HitExplanation], least: float, space: Space) -> None:

@@ -26,8 +26,18 @@ def test_explain_says_why_a_file_is_not_there(run, workspace):
     run("index", "docs")
     result = run("explain", "log levels", "--expect", "docs/picture.png")
 
-    assert "docs/picture.png is not indexed: no loader reads .png" in result.stderr
+    assert result.stdout.endswith("\ndocs/picture.png is not indexed: no loader reads .png\n")
+    assert "docs/picture.png" not in result.stderr
     assert 0 == result.exit_code
+
+
+def test_explain_titles_a_table_where_the_table_is(run):
+    run("index", "docs")
+    result = run("explain", "log levels", "--expect", LOGGING, "-q")
+    hits, expected = result.stdout.split(f"expected {LOGGING}:\n")
+    assert 10 == hits.count("\n")
+    assert {LOGGING} == {line.partition(":")[0] for line in expected.splitlines()}
+    assert "" == result.stderr
 
 
 def test_explain_shows_what_the_budget_cuts(run, workspace):
@@ -154,6 +164,9 @@ def test_eval_prints_quality_gate_and_comparison(run, collection):
     assert found["gate"]["answerable"] == 10
     assert found["comparisons"]["rrf"]["difference"] == 0
     assert found["comparisons"]["rrf"]["p_value"] == 1
+    told = run("eval", "notes", "-q")
+    assert "of 10 answerable queries kept a hit" in told.stdout
+    assert "" == told.stderr
     first = (collection.parent / "run.txt").read_text("utf-8").splitlines()[0].split()
     assert first[:4] == ["q-harbour", "Q0", "harbour", "1"]
 
