@@ -132,6 +132,20 @@ def test_a_file_that_is_not_understood_is_named(run, workspace, content, why):
     assert f"error: odd.md: {why}" in result.stderr
 
 
+@pytest.mark.parametrize("options", [(), ("--json",), ("--documents",)])
+def test_chunks_warns_of_what_index_warns_of(run, workspace, options):
+    odd = workspace / "odd"
+    odd.mkdir()
+    (odd / "front.md").write_text("---\ntitle: x\n  bad: : [y\n---\n# A\n\nText.\n")
+    (odd / "key.md").write_text(f"# Key\n\naws_secret_access_key = {'a1B2c3D4e5' * 4}\n")
+    (odd / "latin.md").write_bytes("# Café\n\nDéjà vu, très agréable.\n".encode("latin-1"))
+    said = run("index", "odd").stderr.splitlines()
+    told = [line for line in said if line.startswith("warning: odd/")]
+    assert 3 == len(told)
+    names = [f"odd/{name}.md" for name in ("front", "key", "latin")]
+    assert told == run("chunks", *names, *options).stderr.splitlines()
+
+
 @pytest.fixture
 def collection(workspace):
     """Twenty notes about a word each, and a question for each of ten."""
