@@ -91,7 +91,9 @@ def test_nothing_relevant_is_no_failure(run):
     first, second = done.stdout.splitlines()
     assert first == "No relevant documentation found for your query."
     assert "no relevant match" in second
-    assert done.stderr.rstrip().endswith(second)
+    assert second not in done.stderr
+    as_json = run("search", "observer", "a recipe for apple pie with cinnamon", "--json")
+    assert as_json.stderr.rstrip().endswith(second)
 
 
 @pytest.mark.parametrize(

@@ -112,6 +112,26 @@ def test_the_command_ends_well_and_in_time(gone, project):
     assert time.monotonic() - begun < 2 * SECONDS  # with the start of a process on a busy machine
 
 
+def test_the_reason_is_said_once(refused, project, open_knowledge, caplog):
+    done = subprocess.run(
+        [sys.executable, "-m", "ragloom", "knowledge", "context", TASK.description],
+        capture_output=True,
+        text=True,
+        cwd=project,
+        check=False,
+        env=os.environ | {"RAGLOOM_KNOWLEDGE_DATABASE": refused},
+        timeout=30,
+    )
+    assert (0, f"{TASK.description}\n") == (done.returncode, done.stdout)
+    assert 1 == done.stderr.count("the database of lessons") == done.stderr.count("\n")
+    base = open_knowledge(refused)
+    assert "the database of lessons" in base.context_for_task(TASK).reason
+    assert [] == caplog.messages
+    assert TASK.description == base.build_context_for_task(TASK)  # has no room for a reason
+    (message,) = caplog.messages
+    assert message.startswith("no lessons: the database of lessons")
+
+
 def test_a_hook_says_nothing_and_ends_well(gone, project):
     done = subprocess.run(
         [sys.executable, "-m", "ragloom", "knowledge", "hook", "prompt-submitted"],
