@@ -71,9 +71,9 @@ class AgentSpaces:
         return self._model.embedder
 
     def space(self, agent_id: str) -> Space:
-        """The space of an agent; a ConfigError for an unknown one, or without its base folder."""
+        """The space of an agent; a ConfigError for one unknown, untrusted, or without its base folder."""
         if agent_id not in self._opened:
-            agent = self.settings.agent(agent_id)
+            agent = self.settings.usable(agent_id)
             name = space_name(agent_id)
             self._opened[agent_id] = self.workspace.private_space(
                 name,
