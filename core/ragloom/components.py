@@ -34,7 +34,7 @@ from ragloom.sources.bounded import BoundedLoader, Limits, too_large
 from ragloom.sources.discovery import Found, matches_any, walk
 from ragloom.sources.loading import chunker_for, load_document, loader_for, split_document
 from ragloom.sources.names import spelled
-from ragloom.sources.roots import resolve_roots
+from ragloom.sources.roots import Root, resolve_roots
 from ragloom.sources.unread import UnreadFiles
 from ragloom.stores.filters import PATH
 from ragloom.text.decoding import read_regular
@@ -184,6 +184,15 @@ class Components:
         """What every hit passes, beside the conditions of the query: it lies within :attr:`within`."""
         return [Condition(field=PATH, operator="under", value=self.within)] if self.within else []
 
+    def roots(self, sources: Sequence[str] | None = None) -> list[Root]:
+        """The places to walk of all sources, or of some.
+
+        Raises:
+            SourceError: One does not exist; begins with where it was written.
+        """
+        named = self.settings.sources if sources is None else sources
+        return resolve_roots(named, self.root, self.settings.places)
+
     def walk(
         self, within: Sequence[str] = (), unread: UnreadFiles | None = None
     ) -> Iterator[Found]:
@@ -192,7 +201,7 @@ class Components:
         ``unread`` counts those that no loader reads.
         """
         found = walk(
-            resolve_roots(self.settings.sources, self.root),
+            self.roots(),
             base=self.root,
             endings=self.loaders.keys(),
             include=self.settings.include,
@@ -273,7 +282,7 @@ class Components:
             raise SourceError(
                 f"{uri!r} cannot be read: {getattr(error, 'strerror', '') or error}"
             ) from error
-        allowed = [place.path for place in resolve_roots(self.settings.sources, self.root)]
+        allowed = [place.path for place in self.roots()]
         if not any(real == place or place in real.parents for place in allowed):
             raise SourceError(f"{uri!r} leads outside the sources")
         if self._is_secret(real):

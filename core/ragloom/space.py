@@ -30,7 +30,6 @@ from ragloom.retrieval.query import Query
 from ragloom.retrieval.verify import prove
 from ragloom.searchable import Searchable
 from ragloom.snapshot import Snapshot, current_generation, last_meta
-from ragloom.sources.roots import resolve_roots
 from ragloom.sources.unread import why_not_indexed
 from ragloom.status import SpaceStatus, status_of
 from ragloom.types import Calibration, Hit, Mode, Progress, SearchResult
@@ -240,8 +239,8 @@ class Space(Components, Searchable, Sharded, Indexed[IndexReport]):
                 self._snapshot = Snapshot.open_current(self.directory)
                 self._pending = PendingVectors(self.directory, self._snapshot)
             except NotIndexedError as error:
-                known, sources = self.workspace.spaces(), self.settings.sources
-                hint = self._hint or why_not_indexed(self.name, sources, self.root, known)
+                known = self.workspace.spaces()
+                hint = self._hint or why_not_indexed(self.name, self.roots, known)
                 raise NotIndexedError(hint or str(error)) from error
         return self._snapshot
 
@@ -371,7 +370,7 @@ class Space(Components, Searchable, Sharded, Indexed[IndexReport]):
 
     def _begun(self, progress: Progress | None, *, allow_empty: bool = False) -> Indexer:
         self.workspace.check_trust()  # a link may lead elsewhere than when the workspace was opened
-        resolve_roots(self.settings.sources, self.root)  # before anything is created
+        self.roots()  # before anything is created
         if not allow_empty:
             self._refuse_emptying()
         self._prepare()

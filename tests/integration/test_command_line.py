@@ -338,6 +338,81 @@ def test_an_index_that_cannot_be_written_answers(read_only, workspace, command):
     assert 1 == len(done.stderr.strip().splitlines())
 
 
+@pytest.mark.parametrize(
+    ("settings", "paths", "said"),
+    [
+        ("", ("doks",), "error: doks: there is no such file or folder"),
+        ("", ("doks", "nosuch.md"), "error: doks: there is no such file or folder"),
+        ("sources: [doks]\n", (), "ragloom.yaml:1: doks: there is no such file or folder"),
+        (
+            "spaces:\n  a: {sources: [doks]}\n  b: {sources: ['nosuch/*.md']}\n",
+            (),
+            "ragloom.yaml:2: doks: there is no such file or folder",
+        ),
+    ],
+)
+def test_a_watch_of_nothing_that_exists_fails_at_once(tmp_path, settings, paths, said):
+    (tmp_path / "docs").mkdir()
+    if settings:
+        (tmp_path / "ragloom.yaml").write_text(settings)
+    done = subprocess.run(
+        [*RAGLOOM, "watch", *paths],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (1, "", 1) == (done.returncode, done.stdout, done.stderr.count("\n"))
+    assert said in done.stderr
+    assert not (tmp_path / ".ragloom").exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no SIGINT to send there")
+def test_a_watch_says_once_what_is_odd_and_follows_a_folder_that_comes_later(tmp_path):
+    (tmp_path / "ragloom.yaml").write_text(
+        "spaces:\n  docs: {sources: [docs]}\n  later: {sources: [later]}\n"
+    )
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "page.md").write_text("# Stripes\n\nZebras hide in them.\n")
+    (docs / "link.md").symlink_to(tmp_path / "ragloom.yaml")
+    (docs / "broken.md").write_bytes(b"\0\1\2" * 100)
+    (docs / "drawing.xyz").write_text("Not read.\n")
+    with subprocess.Popen(
+        [*RAGLOOM, "watch"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=hear_sigint,  # noqa: PLW1509
+    ) as process:
+        lines = [process.stdout.readline()]
+        (docs / "page.md").write_text("# Stripes\n\nOkapis hide in them, too.\n")
+        lines.append(process.stdout.readline())
+        (docs / "more.md").symlink_to(tmp_path / "ragloom.yaml")
+        (tmp_path / "later").mkdir()
+        (tmp_path / "later" / "page.md").write_text("# Later\n\nIt came.\n")
+        lines.append(process.stdout.readline())
+        (docs / "page.md").write_text("# Stripes\n\nQuaggas hid in them.\n")
+        lines.append(process.stdout.readline())
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=120)
+    told = [
+        "docs: 1 file (1 add",
+        "docs: 1 file (1 upd",
+        "later: 1 file (1 ad",
+        "docs: 1 file (1 upd",
+    ]
+    assert told == [line[:19] for line in lines]
+    for once in (
+        *("docs/link.md: a link to outside the roots", "docs/broken.md: not indexed"),
+        *("docs: no loader reads .xyz", "1 file not indexed", "docs/more.md: a link to outside"),
+        f"later: {tmp_path / 'ragloom.yaml'}:3: later: there is no such file or folder",
+    ):
+        assert 1 == errors.count(once), (once, errors)
+
+
 @pytest.mark.skipif(os.name == "nt", reason="there is no SIGINT to send there")
 def test_a_watch_says_what_changed_until_it_is_interrupted(tmp_path):
     (tmp_path / "docs").mkdir()

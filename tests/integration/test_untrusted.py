@@ -232,24 +232,57 @@ AGENTS = {
 @pytest.mark.parametrize("name", AGENTS)
 @pytest.mark.parametrize("file", ["agents.yaml", "ragloom.yaml"])
 def test_what_agents_ask_for_is_refused(name, file, run, clone, listener, tmp_path):
-    from ragloom_agents import Agents
+    from ragloom_agents import Agents, RagSearch
 
     text, key = AGENTS[name]
     (clone / file).write_text(text.replace("PORT", str(listener.getsockname()[1])), "utf-8")
     before = content(tmp_path)
 
-    for command in ("index", "search a errors", "prompt a", "list"):
+    for command in ("index a", "search a errors", "prompt a", "show a"):
         result = run("agents", *command.split())
         assert 1 == result.exit_code, command
         assert refused(result.stderr, clone, key, file)
-    with pytest.raises(UntrustedError) as caught:
-        Agents.open(clone)
-    assert refused(str(caught.value), clone, key, file)
+    listed = run("agents", "list")
+    assert refused(listed.stdout + listed.stderr, clone, key, file)
+    for use in (
+        lambda agents: agents.prompt("a"),
+        lambda agents: RagSearch(agents.index, "a"),
+        lambda agents: agents.index.ensure("a"),
+        lambda agents: agents.index.search("a", "errors"),
+        lambda agents: agents.index.delete("a"),
+    ):
+        with pytest.raises(UntrustedError) as caught:
+            use(Agents.open(clone))
+        assert refused(str(caught.value), clone, key, file)
     result = run("mcp", "--agent", "a", "--index")
     assert 1 == result.exit_code
     assert refused(result.stderr, clone, key, file)
     assert before == content(tmp_path)
     assert untouched(clone, listener)
+
+
+def test_an_agent_that_is_refused_stops_no_other(run, clone, listener):
+    (clone / "agents.yaml").write_text(
+        "agents:\n"
+        "  - {id: good, docs: {strategy: rag, sources: [docs]}}\n"
+        "  - {id: bad, docs: {strategy: rag, sources: [../secret]}}\n",
+        "utf-8",
+    )
+    result = run("agents", "index")
+    assert (1, "good: 3 added") == (result.exit_code, result.stdout[:13])
+    (error,) = (line for line in result.stderr.splitlines() if line.startswith("error: "))
+    assert error.startswith("error: bad: not indexed: ")
+    assert refused(error, clone, "agents.bad.docs.sources", "agents.yaml")
+    rows = [line.split("\t") for line in run("agents", "list").stdout.splitlines()]
+    assert ["bad", "good"] == [row[0] for row in rows]
+    assert refused(rows[0][3], clone, "agents.bad.docs.sources", "agents.yaml")
+    for command in ("search good errors", "prompt good", "show good"):
+        result = run("agents", *command.split())
+        assert 0 == result.exit_code, command
+        assert "trust" not in result.stderr
+    run("trust", "--yes")
+    result = run("agents", "index")
+    assert (0, "bad: 1 added") == (result.exit_code, result.stdout[:12])
 
 
 def test_the_users_own_agents_need_no_trust(run, clone, home):

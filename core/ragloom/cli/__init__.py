@@ -22,7 +22,7 @@ import click
 from ragloom import __version__
 from ragloom.cli._edge import open_closed_streams, stdout_for_protocol, stdout_for_results
 from ragloom.cli._group import Command, Group, LazyGroup
-from ragloom.cli._options import SHARE, complete_spaces, completes, json_option
+from ragloom.cli._options import SHARE, OutputPath, complete_spaces, completes, json_option
 from ragloom.cli._output import print_json, print_table, print_text, search_json
 from ragloom.cli._places import editor_command
 from ragloom.cli._progress import progress
@@ -34,6 +34,7 @@ __all__ = [
     "SHARE",
     "Command",
     "Group",
+    "OutputPath",
     "Session",
     "cli",
     "complete_spaces",

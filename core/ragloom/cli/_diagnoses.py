@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from ragloom.cli._output import size
 from ragloom.cli._session import Session
 from ragloom.config.spelling import counted
-from ragloom.errors import MissingDependencyError, RagloomError, StoreLockedError
+from ragloom.errors import MissingDependencyError, RagloomError, SourceError, StoreLockedError
 from ragloom.protocols import SearchableStore
 from ragloom.release import __version__
 
@@ -27,6 +27,7 @@ State: TypeAlias = Literal["ok", "warning", "failed"]
 
 _LITTLE_SPACE = 500_000_000  # bytes that are free on the disk of the index
 _FEW_FILES = 256  # that a process may have open
+_NO_SOURCE = "correct what the message names, or make it"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -231,6 +232,8 @@ def _tried(area: str, name: str, look: Callable[[], tuple[State, str, str]]) -> 
         state, said, fix = "warning", str(error), "wait for the other process, or end it"
     except MissingDependencyError as error:
         state, said, fix = "failed", str(error), f"pip install '{error.extra}'"
+    except SourceError as error:
+        state, said, fix = "failed", str(error), _NO_SOURCE
     except RagloomError as error:
         state, said = "failed", str(error)
         fix = (
@@ -254,11 +257,14 @@ def _model(space: Space) -> tuple[State, str, str]:
 
 def _index(space: Space) -> tuple[State, str, str]:
     index = f"ragloom index --space {space.name}"
+    files_are_here = space.settings.check_files and space.settings.read == "local"
     if not space.generation:
+        if files_are_here:
+            space.roots()  # raises where an index run would
         return "warning", "nothing is indexed yet", "ragloom index"
     snapshot = space.snapshot()
     snapshot.check()
-    status = space.status(changes=True)
+    status = space.status(changes=files_are_here)
     held = f"{counted(status.chunks, 'chunk')} of {counted(status.files, 'file')}"
     said = f"{held}, {size(status.bytes)}, whole"
     if snapshot.meta.embedder != space.embedder.fingerprint:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial, wraps
 from math import isnan
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar, cast
 
 import click
@@ -24,6 +26,7 @@ __all__ = [
     "COMMON_OPTIONS",
     "SHARE",
     "SHOW_ALL",
+    "OutputPath",
     "Spaces",
     "complete_components",
     "complete_spaces",
@@ -114,6 +117,39 @@ class _Share(click.FloatRange):
 
 SHARE: Final = _Share(0, 1)
 """The type of an option that takes a relevance: a number from 0 to 1."""
+
+
+class OutputPath(click.Path):
+    """The type of a file or folder that a command writes: it is refused before the work begins.
+
+    Args:
+        folder: It is a folder.
+        parents: The command creates folders above it that do not exist.
+    """
+
+    def __init__(self, *, folder: bool = False, parents: bool = False) -> None:
+        super().__init__(file_okay=folder is False, dir_okay=folder, writable=True, path_type=Path)
+        self._parents = parents
+
+    def convert(
+        self,
+        value: str | os.PathLike[str],
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> Path:
+        """As click's, as a path that can be created where it does not exist."""
+        path = Path(os.fsdecode(super().convert(value, param, ctx)))
+        if path.exists():
+            return path
+        above = Path(os.path.realpath(path)).parent
+        while self._parents and not os.path.lexists(above):
+            above = above.parent
+        if not above.is_dir():
+            what = "is no folder" if os.path.lexists(above) else "does not exist"
+            self.fail(f"{str(path)!r} cannot be written: {str(above)!r} {what}", param, ctx)
+        if not os.access(above, os.W_OK | os.X_OK):
+            self.fail(f"{str(path)!r} cannot be written: {str(above)!r} is read-only", param, ctx)
+        return path
 
 
 SHOW_ALL: Final = "show it with --min-relevance 0"

@@ -145,30 +145,42 @@ def note_pending(session: Session, pending: int) -> None:
         )
 
 
-def show_report(session: Session, report: IndexReport, *, as_json: bool) -> None:
+def show_report(
+    session: Session, report: IndexReport, before: IndexReport | None = None, *, as_json: bool
+) -> None:
     """Print what a run did, after :func:`failures`."""
-    failures(session, report)
+    failures(session, report, before)
     print_result(session, report_json(report), _summary(report), as_json=as_json)
 
 
-def failures(session: Session, report: IndexReport) -> None:
-    """Name on stderr the files that a run could not index, and show its warnings."""
+def failures(session: Session, report: IndexReport, before: IndexReport | None = None) -> None:
+    """Name on stderr the files that a run could not index, and show its warnings.
+
+    Args:
+        session: Shows them.
+        report: Of the run.
+        before: The last report that was shown of this space; what it says is not said again.
+    """
+    from ragloom.reports import IndexReport
     from ragloom.sources.unread import named
 
-    for failed in report.failed:
-        session.warn(f"{failed.path}: not indexed: {failed.error}")
-    shown = report.warnings if session.verbosity > 0 else report.warnings[:_WARNINGS]
+    before = before or IndexReport(space=report.space)
+    failed = [one for one in report.failed if one not in before.failed]
+    warnings = [one for one in report.warnings if one not in before.warnings]
+    for one in failed:
+        session.warn(f"{one.path}: not indexed: {one.error}")
+    shown = warnings if session.verbosity > 0 else warnings[:_WARNINGS]
     for warning in shown:
         session.warn(warning)
-    if len(shown) < len(report.warnings):
-        session.warn(f"and {len(report.warnings) - len(shown)} more: --verbose shows them")
-    if report.unread:
+    if len(shown) < len(warnings):
+        session.warn(f"and {len(warnings) - len(shown)} more: --verbose shows them")
+    if report.unread and report.unread != before.unread:
         session.note(f"{report.space}: no loader reads {named(report.unread)}")
     if report.truncated:
         chunks = counted(report.truncated, "chunk")
         session.warn(f"{report.space}: the model read only the beginning of {chunks}")
-    if report.failed:
-        session.warn(f"{counted(len(report.failed), 'file')} not indexed")
+    if failed:
+        session.warn(f"{counted(len(failed), 'file')} not indexed")
 
 
 def _note_changes(session: Session, space: Space, kept: SpaceSettings) -> None:

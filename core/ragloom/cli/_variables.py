@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import fields
 
 from ragloom.config.component import COMPONENTS, ENVIRONMENT
-from ragloom.config.settings import SpaceSettings
+from ragloom.config.settings import SETTINGS
 from ragloom.config.spelling import nearest
 
 __all__ = ["misspelt_variables"]
@@ -26,7 +25,7 @@ def misspelt_variables(
         known: Names of plugins and of their sections.
     """
     owners = {name.upper() for name in known}
-    legal = [*(one.name.upper() for one in fields(SpaceSettings)), "WORKSPACE"]
+    legal = [*map(str.upper, SETTINGS), "WORKSPACE"]
     kinds = [kind.upper() for kind in COMPONENTS]
     found: dict[str, str] = {}
     for variable in sorted(environment):

@@ -42,7 +42,7 @@ def command(
     components: Mapping[str, str | None],
     as_json: bool,
 ) -> None:
-    """Show the chunks of FILES, without indexing them.
+    """Show the chunks of FILES, and what is odd about a file, without indexing them.
 
     With --json each chunk is one line: path, span, lines, bytes, headings, tokens, text.
     """
@@ -50,6 +50,8 @@ def command(
 
     space = with_components(session.workspace().space_for(files), components)
     for document, chunks in space.chunks(files):
+        for warning in document.warnings:
+            session.warn(f"{document.uri}: {warning}")
         if as_json:
             for value in [_document(document)] if documents else map(_chunk, chunks):
                 print_json(value)

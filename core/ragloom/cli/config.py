@@ -86,7 +86,9 @@ def _values(settings: Settings, private: _Private) -> Iterator[tuple[str, Json, 
 def _of(
     space: SpaceSettings, settings: Settings, prefix: str, private: _Private
 ) -> Iterator[tuple[str, Json, str]]:
-    for key in (known.name for known in fields(space)):
+    from ragloom.config.settings import SETTINGS
+
+    for key in SETTINGS:
         origin = settings.origin(key)
         if not origin.startswith("RAGLOOM_"):  # a variable overrides the file, a space the defaults
             origin = settings.origins.get(prefix + key, origin)

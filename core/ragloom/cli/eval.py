@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, cast
 import click
 from click.core import ParameterSource
 
-from ragloom.cli import SHARE, Command, Session, json_option, print_json, print_table, progress
+from ragloom.cli import (
+    SHARE,
+    Command,
+    OutputPath,
+    Session,
+    json_option,
+    on_one_line,
+    print_json,
+    print_table,
+    progress,
+)
 from ragloom.cli._group import load
 from ragloom.config.spelling import counted
 from ragloom.types import MODES
@@ -72,9 +82,7 @@ Examples:
     help="A collection of another subject, whose queries must find nothing, as must 200 everyday "
     "questions. Repeatable.",
 )
-@click.option(
-    "--run", type=click.Path(dir_okay=False, path_type=Path), help="Write a TREC run file."
-)
+@click.option("--run", type=OutputPath(), help="Write a TREC run file.")
 @json_option
 @click.pass_obj
 def command(  # noqa: PLR0913 - an option each
@@ -212,7 +220,7 @@ def _evaluate_folder(
         [_row(each, comparisons.get(name)) for name, each in evaluations.items()],
     )
     gate = main.gate
-    session.note(
+    click.echo(
         f"gate {gate.min_relevance:.2f}: {gate.injected} of {gate.off_topic} off-topic queries found "
         f"something ({gate.injection_rate:.1%}); {gate.kept} of {gate.answerable} answerable queries "
         f"kept a hit ({gate.kept_rate:.1%})"
@@ -246,7 +254,7 @@ def _evaluate_by_plugin(session: Session, folder: Path, *, as_json: bool) -> Non
     figures = [f"{value:.3f}" for value in measured.metrics.values()]
     print_table((*measured.metrics, "p50 ms", "p95 ms"), [[*figures, *_latency(measured)]])
     for note in measured.notes:
-        session.note(note)
+        click.echo(on_one_line(note))
     session.note(
         f"{offered[name].summary}: {counted(queries, 'question')}, "
         f"{counted(measured.chunks, 'chunk')}, indexed in {seconds:.1f} s"

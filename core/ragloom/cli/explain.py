@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ragloom.cli import Command, Session, json_option, on_one_line, print_json, print_table
+from ragloom.cli import (
+    Command,
+    OutputPath,
+    Session,
+    json_option,
+    on_one_line,
+    print_json,
+    print_table,
+)
 from ragloom.cli._options import Spaces, per_file_option, query_options, space_options
 from ragloom.cli._session import is_terminal
 
@@ -46,8 +54,8 @@ Examples:
     "--html",
     "page",
     metavar="FILE",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Write all of it into one page, which loads nothing, instead.",
+    type=OutputPath(),
+    help="Write all of it into one page, which loads nothing, instead of a table.",
 )
 @space_options(paths=True)
 @json_option
@@ -74,6 +82,11 @@ def command(
         message = f"several spaces; choose one with --space NAME: {names}"
         raise click.UsageError(message, click.get_current_context())
     told = space.explain(query, expect=expect, max_tokens=max_tokens)
+    if page is not None:
+        from ragloom.cli._explain_page import explain_page
+
+        page.write_text(explain_page(told, space, expect), "utf-8")
+        session.note(f"written: {page}")
     if as_json:
         print_json(
             {
@@ -89,18 +102,14 @@ def command(
         )
         return
     if page is not None:
-        from ragloom.cli._explain_page import explain_page
-
-        page.write_text(explain_page(told, space, expect), "utf-8")
-        session.note(f"written: {page}")
         return
     _print(told.hits, told.min_relevance, space)
     if expect is not None and told.expected:
-        session.note(f"expected {expect}:")
+        click.echo(on_one_line(f"expected {expect}:"))
         _print(told.expected, told.min_relevance, space)
     session.note(f"relevance: {told.calibration}", dim=True)
     if told.reason:
-        session.note(told.reason)
+        click.echo(on_one_line(told.reason))
 
 
 def _print(items: Sequence[HitExplanation], least: float, space: Space) -> None:

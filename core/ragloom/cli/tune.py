@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, cast
 import click
 import numpy as np
 
-from ragloom.cli import Command, Session, json_option, print_json, print_table, progress
+from ragloom.cli import (
+    Command,
+    Session,
+    json_option,
+    on_one_line,
+    print_json,
+    print_table,
+    progress,
+)
 
 if TYPE_CHECKING:
     from ragloom.evaluation.measures import Comparison
@@ -102,16 +110,17 @@ def evaluate_space(
     _print(report)
     first = report.results[0]
     kinds = ", ".join(f"{kind} {value:.3f} of {n}" for kind, (value, n) in first.by_kind.items())
-    session.note(f"nDCG@10 by kind: {kinds}")
+    click.echo(f"nDCG@10 by kind: {kinds}")
     session.note(
         f"{report.queries} queries, seed {report.seed}; false answers to {report.foreign_of}"
     )
     if first.misses:
-        session.note("worst misses:")
+        click.echo("worst misses:")
     for miss in first.misses:
         place = f"rank {miss.rank}" if miss.rank else "not found"
-        session.note(f"  {place}: {miss.query!r} ({miss.kind}, {miss.found_at}) -> {miss.answer}")
-        session.note(f"    {miss.why}")
+        said = f"  {place}: {miss.query!r} ({miss.kind}, {miss.found_at}) -> {miss.answer}"
+        click.echo(on_one_line(said))
+        click.echo(on_one_line(f"    {miss.why}"))
 
 
 def _space(session: Session, name: str | None) -> Space:

@@ -6,7 +6,7 @@ from ragloom.config.sections import read_sections, section_variables
 from ragloom.config.settings import CONFIG_NAME, Settings, SpaceSettings
 from ragloom.config.spelling import counted, did_you_mean, nearest, unknown
 from ragloom.config.user_folders import user_folder
-from ragloom.config.yaml_file import YamlFile, compose, read_yaml
+from ragloom.config.yaml_file import YamlFile, compose, is_settings_file, read_yaml
 
 __all__ = [
     "CONFIG_NAME",
@@ -18,6 +18,7 @@ __all__ = [
     "compose",
     "counted",
     "did_you_mean",
+    "is_settings_file",
     "located",
     "nearest",
     "read_sections",

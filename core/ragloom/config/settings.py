@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast, get_origin, get
 from ragloom.config.component import COMPONENTS, ENVIRONMENT, NONE, Component
 from ragloom.config.options import Legal, Place, parse
 from ragloom.config.sections import read_section, unknown_setting
-from ragloom.config.yaml_file import YamlFile, read_yaml
+from ragloom.config.yaml_file import YamlFile, is_settings_file, read_yaml
 from ragloom.errors import ConfigError
 from ragloom.types import Json, Mode, Read
 
@@ -148,6 +148,7 @@ class SpaceSettings:
         max_file_bytes: A larger file is skipped, with a warning.
         max_file_characters: Of a longer text only the beginning is indexed, with a warning.
         max_file_seconds: Processor time to read a PDF, HTML or the like; one that takes more is skipped.
+        places: Where each of ``sources`` was written, for messages; no setting of its own.
     """
 
     sources: tuple[str, ...] = (".",)
@@ -176,6 +177,11 @@ class SpaceSettings:
     max_file_bytes: _Count = 100_000_000
     max_file_characters: _Count = 10_000_000
     max_file_seconds: _Count = 60
+    places: Mapping[str, str] = field(default_factory=dict, compare=False)
+
+
+SETTINGS = tuple(known.name for known in fields(SpaceSettings) if known.compare)
+"""The keys that hold for every space, or for one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -231,24 +237,23 @@ def load_settings(
         ConfigError: A key is unknown, or a value is of the wrong type or out of range.
     """
     path = config or settings_file(root)
-    there = config is not None or path.is_file()
+    there = config is not None or is_settings_file(path)
     file = read_yaml(path) if there else YamlFile(path, {}, {})
     sections = sections or {}
-    legal = [known.name for known in fields(SpaceSettings)]
     for key in file.content:
-        if key not in {*legal, *sections, "spaces"}:
+        if key not in {*SETTINGS, *sections, "spaces"}:
             if not (why := absent(key) if absent else ""):
-                raise unknown_setting(file, (key,), [*legal, "spaces", *sections])
+                raise unknown_setting(file, (key,), [*SETTINGS, "spaces", *sections])
             _LOG.warning("%s: unknown setting %r ignored%s", file.place(key), key, why)
     variables = os.environ if environment is None else environment
-    overriding = {key: variables[name] for key in legal if (name := _variable(key)) in variables}
+    overriding = {key: variables[name] for key in SETTINGS if (name := _variable(key)) in variables}
     origins: dict[str, str] = {}
 
     def overridden(settings: SpaceSettings) -> SpaceSettings:
         settings = _read(settings, overriding, _variable, "", origins)
         return _with_options(settings, variables, origins)
 
-    own = {key: value for key, value in file.content.items() if key in legal}
+    own = {key: value for key, value in file.content.items() if key in SETTINGS}
     defaults = _read(SpaceSettings(), own, file.place, "", origins)
     spaces: dict[str, SpaceSettings] = {}
     declared = file.content.get("spaces") or {}
@@ -258,8 +263,8 @@ def load_settings(
         check_space_name(name, place())
         values = _mapping(_Space, said, part=f"spaces.{name}", place=place)
         for key in values:
-            if key not in legal:
-                raise unknown_setting(file, ("spaces", name, key), legal)
+            if key not in SETTINGS:
+                raise unknown_setting(file, ("spaces", name, key), SETTINGS)
         spaces[name] = overridden(_read(defaults, values, place, f"spaces.{name}.", origins))
     return Settings(
         defaults=overridden(defaults),
@@ -286,9 +291,9 @@ def settings_file(root: Path) -> Path:
     """The settings file of a workspace, whether or not it is there.
 
     Raises:
-        ConfigError: It is there in both spellings.
+        ConfigError: It is there in both spellings, or a folder or the like has its name.
     """
-    there = [root / name for name in CONFIG_NAMES if (root / name).is_file()]
+    there = [root / name for name in CONFIG_NAMES if is_settings_file(root / name)]
     if len(there) > 1:
         raise ConfigError(f"{there[0]}: there is {there[1].name}, too: keep one of them")
     return there[0] if there else root / CONFIG_NAME
@@ -340,6 +345,8 @@ def _read(
             }
         else:
             read[key] = parse(hints[key], value, part=part, place=where)
+        if key == "sources":
+            read["places"] = {source: where(at) for at, source in enumerate(read[key])}
         origins[part] = where()
     return replace(settings, **read)
 

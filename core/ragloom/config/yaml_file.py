@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -73,6 +74,20 @@ def read_yaml(path: Path) -> YamlFile:
         message = f"{path}:1: expected a mapping of settings, found {type(content).__name__}"
         raise ConfigError(message)
     return YamlFile(path, content, reader.lines)
+
+
+def is_settings_file(path: Path) -> bool:
+    """Whether there is a file of settings.
+
+    Raises:
+        ConfigError: A folder, or a link that leads nowhere, has its name.
+    """
+    if path.is_file() or not os.path.lexists(path):
+        return path.is_file()
+    what = "a folder" if path.is_dir() else "no regular file"
+    if path.is_symlink() and not path.exists():
+        what = "a link that leads nowhere"
+    raise ConfigError(f"{path}: {what}, where settings are read from: rename or delete it")
 
 
 def read_settings_file(path: Path) -> bytes:

@@ -67,7 +67,7 @@ class SpaceRecord:
             kept.pop("sources", None)
         self.permissions.trust.require(self._asked(kept))
         settings = self._with(kept)
-        return replace(settings, sources=tuple(sources)) if sources else settings
+        return replace(settings, sources=tuple(sources), places={}) if sources else settings
 
     def asked(self) -> list[Permission]:
         """What the file asks for beyond the workspace; nothing where it cannot be read."""
@@ -129,7 +129,7 @@ class SpaceRecord:
                 named = old.instead(kept[part], self._place)
                 settings = replace(settings, **{part: named})  # type: ignore[arg-type]
         if "sources" in kept and not self.named:
-            settings = replace(settings, sources=kept["sources"])
+            settings = replace(settings, sources=kept["sources"], places={})
         return settings
 
     def _asked(self, kept: Mapping[str, Any]) -> list[Permission]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Literal, TypeAlias, cast, get_args, get_origin
 
-from ragloom.config.settings import SpaceSettings
+from ragloom.config.settings import SETTINGS
 from ragloom.config.spelling import unknown
 from ragloom.errors import PluginError
 from ragloom.hookspecs import Provider
@@ -35,7 +35,7 @@ PROTOCOLS: Mapping[Kind, type] = {
 }
 """What a component of each kind must have; a kind's hook is ``ragloom_<kind>``."""
 
-OWN_SETTINGS = frozenset({"spaces", *(known.name for known in dataclasses.fields(SpaceSettings))})
+OWN_SETTINGS = frozenset({"spaces", *SETTINGS})
 """The keys of ``ragloom.yaml`` that no section may have."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -32,21 +32,25 @@ class Root:
     patterns: tuple[str, ...] = ()
 
 
-def resolve_roots(sources: Sequence[str], base: Path) -> list[Root]:
+def resolve_roots(
+    sources: Sequence[str], base: Path, places: Mapping[str, str] | None = None
+) -> list[Root]:
     """Turn settings such as ``docs``, ``/srv/wiki`` or ``docs/ref/*.md`` into roots.
 
     What exists under a name with ``[``, ``*`` or ``?`` in it is that file or folder, and no glob.
 
     Raises:
-        SourceError: A place does not exist.
+        SourceError: A place does not exist; begins with where it was written, if ``places`` says so.
     """
     roots: list[Root] = []
     for source in sources:
         path, pattern = fixed_part(source, base)
+        place = (places or {}).get(source)
+        named = f"{place}: {source}" if place else source
         if not os.path.exists(path):
-            raise SourceError(f"{source}: there is no such file or folder (looked for {path})")
+            raise SourceError(f"{named}: there is no such file or folder (looked for {path})")
         if of_the_system(str(path), base):
-            raise SourceError(f"{source}: {path} belongs to the system and is never a source")
+            raise SourceError(f"{named}: {path} belongs to the system and is never a source")
         roots.append(Root(path=path, patterns=(pattern,) if pattern else ()))
     return roots
 

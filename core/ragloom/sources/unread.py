@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
 
 from ragloom.config.spelling import counted, did_you_mean
 from ragloom.errors import SourceError
 from ragloom.reports import UnreadEnding
-from ragloom.sources.roots import resolve_roots
 from ragloom.sources.screening import ending_of, head_of
 
 _SHOWN = 5  # endings that a message names
@@ -87,19 +85,18 @@ def nothing_indexed(unread: Sequence[UnreadEnding]) -> str:
     return "nothing is indexed: no file of this space holds any text"
 
 
-def why_not_indexed(name: str, sources: Sequence[str], root: Path, known: Sequence[str]) -> str:
+def why_not_indexed(name: str, roots: Callable[[], object], known: Sequence[str]) -> str:
     """What is wrong with a space that has no index: a missing source, or its name; empty for neither.
 
     Args:
         name: Of the space.
-        sources: Its sources, below ``root``.
-        root: Of its uris.
+        roots: Finds its sources.
         known: The names of the spaces that there are.
     """
     if name in known:
         return ""
     try:
-        resolve_roots(sources, root)
+        roots()
     except SourceError as missing:
         return f"nothing is indexed in {name!r}: {missing}"
     if not known:

@@ -85,7 +85,8 @@ def ragloom_permissions(workspace: Workspace) -> Iterable[Permission]:
     """Say what ``agents.yaml`` asks for beyond the workspace."""
     from ragloom_agents.layers import load_agents, permissions_of
 
-    return permissions_of(load_agents(workspace.root, workspace.settings), workspace)
+    settings = load_agents(workspace.root, workspace.settings)
+    return [one for name in settings.agents for one in permissions_of(name, settings, workspace)]
 
 
 @hookimpl

@@ -34,7 +34,8 @@ class Agents:
     >>> list(agents.settings.agents)
     []
 
-    Every method that takes an agent's id raises a ConfigError for an unknown one.
+    Every method that takes an agent's id raises a ConfigError for an unknown one, and those that use its
+    documents an UntrustedError for one that asks for what its user has not granted.
     """
 
     def __init__(self, settings: AgentsSettings, workspace: Workspace) -> None:
@@ -92,7 +93,7 @@ class Agents:
         Raises:
             ConfigError: The agent's base folder does not exist.
         """
-        agent = self.settings.agent(agent_id)
+        agent = self.settings.usable(agent_id)
         hinted = with_hint if self.has_tool(agent_id) else str
         if self.strategy(agent_id) == "rag":
             return SystemPrompt(text=hinted(agent.system_prompt), strategy="rag")

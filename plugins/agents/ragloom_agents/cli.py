@@ -250,5 +250,6 @@ def search(
     else:
         root = opened.index.spaces.space(agent_id).workspace.root
         print_text(rendered(result, root))
-    if result.reason:
+    told = not as_json and not result.hits and result.closest  # in the text that the model gets
+    if result.reason and not told:
         session.note(why_empty(result))

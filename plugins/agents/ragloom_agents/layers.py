@@ -10,16 +10,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import is_dataclass
+from dataclasses import is_dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias, cast, get_type_hints
 
-from ragloom import ConfigError, Json, Permission, Workspace
+from ragloom import ConfigError, Json, Permission, UntrustedError, Workspace
 from ragloom.config import (
     Component,
     Settings,
     YamlFile,
     build,
+    is_settings_file,
     read_sections,
     read_yaml,
     section_variables,
@@ -48,36 +49,44 @@ def user_file(environment: Mapping[str, str]) -> Path:
 
 
 def agents_of(workspace: Workspace, environment: Mapping[str, str] | None = None) -> AgentsSettings:
-    """As :func:`load_agents`, of an open workspace; what a project's files ask for needs trust."""
+    """As :func:`load_agents`, of an open workspace; what a project's files ask for needs trust.
+
+    An agent that asks for what its user has not granted is refused, and no other.
+    """
     stores = workspace.host.providers("stores")
     settings = load_agents(
         workspace.root, workspace.settings, environment=environment, stores=stores
     )
-    workspace.require(permissions_of(settings, workspace))
-    return settings
+    refused: dict[str, str] = {}
+    for agent_id in settings.agents:
+        try:
+            workspace.require(permissions_of(agent_id, settings, workspace))
+        except UntrustedError as error:
+            refused[agent_id] = str(error)
+    return replace(settings, refused=refused)
 
 
-def permissions_of(settings: AgentsSettings, workspace: Workspace) -> list[Permission]:
-    """What the agents ask for beyond the workspace: stores, and documents outside of it."""
-    found: list[Permission] = []
-    for agent in settings.agents.values():
-        key = f"agents.{agent.id}"
-        at = {name: f"{key}.{name}" for name in ("rag.store", "docs.base_dir", "docs.sources")}
-        place = {name: settings.origin(one) for name, one in at.items()}
-        store = Component(name=agent.rag.store, places={"": place["rag.store"]})
-        found += workspace.component_permissions("store", store, key=at["rag.store"])
-        found += workspace.output_outside(
-            f"{key}.rag.path", agent.rag.path, place=settings.origin(f"{key}.rag.path")
+def permissions_of(
+    agent_id: str, settings: AgentsSettings, workspace: Workspace
+) -> list[Permission]:
+    """What an agent asks for beyond the workspace: a store, and documents outside of it."""
+    agent, key = settings.agents[agent_id], f"agents.{agent_id}"
+    at = {name: f"{key}.{name}" for name in ("rag.store", "docs.base_dir", "docs.sources")}
+    place = {name: settings.origin(one) for name, one in at.items()}
+    store = Component(name=agent.rag.store, places={"": place["rag.store"]})
+    found = list(workspace.component_permissions("store", store, key=at["rag.store"]))
+    found += workspace.output_outside(
+        f"{key}.rag.path", agent.rag.path, place=settings.origin(f"{key}.rag.path")
+    )
+    base = at["docs.base_dir"], [agent.docs.base_dir]
+    found += workspace.files_outside(*base, place=place["docs.base_dir"])
+    if agent.docs.sources:
+        found += workspace.files_outside(
+            at["docs.sources"],
+            agent.docs.sources,
+            place=place["docs.sources"],
+            base=workspace.root / os.path.expanduser(agent.docs.base_dir),  # noqa: PTH111
         )
-        base = at["docs.base_dir"], [agent.docs.base_dir]
-        found += workspace.files_outside(*base, place=place["docs.base_dir"])
-        if agent.docs.sources:
-            found += workspace.files_outside(
-                at["docs.sources"],
-                agent.docs.sources,
-                place=place["docs.sources"],
-                base=workspace.root / os.path.expanduser(agent.docs.base_dir),  # noqa: PTH111
-            )
     return found
 
 
@@ -102,7 +111,7 @@ def load_agents(
     variables = os.environ if environment is None else environment
     files = [settings.file] if settings.file else []
     for path in (root / AGENTS_FILE, user_file(variables)):
-        if path.is_file():
+        if is_settings_file(path):
             files.append(read_yaml(path))
             read_sections(files[-1], SECTIONS)
     values: _Values = {}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from ragloom import ConfigError
+from ragloom import ConfigError, UntrustedError
 from ragloom.config import unknown, user_path
 
 Strategy: TypeAlias = Literal["preload", "rag"]
@@ -160,12 +160,24 @@ class AgentsSettings:
         origins: ``default``, a file and line, or a variable, by dotted key: ``rag.store``,
             ``agents.<id>.docs.top_k``.
         files: Those that were read, the most general first.
+        refused: Why an agent may not be used, by id: its user has not granted what it asks for.
     """
 
     rag: RagSettings = RagSettings()
     agents: Mapping[str, AgentSettings] = field(default_factory=dict)
     origins: Mapping[str, str] = field(default_factory=dict)
     files: tuple[Path, ...] = ()
+    refused: Mapping[str, str] = field(default_factory=dict)
+
+    def usable(self, agent_id: str) -> AgentSettings:
+        """As :meth:`agent`, one that may be used.
+
+        Raises:
+            UntrustedError: It asks for what its user has not granted.
+        """
+        if agent_id in self.refused:
+            raise UntrustedError(self.refused[agent_id])
+        return self.agent(agent_id)
 
     def agent(self, agent_id: str) -> AgentSettings:
         """An agent by its id.

@@ -71,9 +71,9 @@ class AgentSpaces:
         return self._model.embedder
 
     def space(self, agent_id: str) -> Space:
-        """The space of an agent; a ConfigError for an unknown one, or without its base folder."""
+        """The space of an agent; a ConfigError for one unknown, untrusted, or without its base folder."""
         if agent_id not in self._opened:
-            agent = self.settings.agent(agent_id)
+            agent = self.settings.usable(agent_id)
             name = space_name(agent_id)
             self._opened[agent_id] = self.workspace.private_space(
                 name,
@@ -118,6 +118,7 @@ class AgentSpaces:
         return replace(
             usual,
             sources=agent.docs.sources,
+            places=dict.fromkeys(agent.docs.sources, self._origin(agent, "docs.sources")),
             chunker=Component(name="sentence", options=options, places=self._places(agent, keys)),
             store=self._store(agent, usual.store),
             top_k=agent.docs.top_k,

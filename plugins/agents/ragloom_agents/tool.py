@@ -57,7 +57,7 @@ class RagSearch:
     needs_confirmation = False
 
     def __init__(self, index: AgentIndex, agent_id: str, *, timeout: float = _TIMEOUT) -> None:
-        index.settings.agent(agent_id)
+        index.settings.usable(agent_id)
         self.timeout = timeout
         self._index = index
         self._agent_id = agent_id

@@ -13,6 +13,7 @@ from sqlalchemy.exc import IntegrityError
 
 from ragloom import Progress
 from ragloom.stores import check_format, format_stamp
+from ragloom_knowledge.bounded import Budget
 from ragloom_knowledge.engine import REFUSED, TIMEOUT, failed, make_engine, named, place_of
 from ragloom_knowledge.files import reported
 from ragloom_knowledge.sameness import same_advice
@@ -98,8 +99,11 @@ class LessonTable:
         if row is None:
             connection.execute(sa.insert(written).values(format_stamp(FORMAT)))
 
-    def check(self) -> None:
-        """Make sure that the database answers."""
+    def check(self, within: float | None = None) -> None:
+        """Make sure that the database answers, within so many seconds if any are given."""
+        if within is not None:
+            Budget(within, self.place).run(self.check)
+            return
         with named(self._engine), self._engine.connect() as connection:
             connection.execute(sa.select(sa.literal(1)))
 

@@ -39,6 +39,8 @@ def make_engine(url: str, timeout: float) -> sa.Engine:
             _lock_before_reading(engine)
             return engine
         if backend == "postgresql":
+            if not parsed.username and "user" not in parsed.query:
+                raise ConfigError("knowledge.database: no user in it: postgresql://USER@HOST/NAME")
             # pg8000's timeout is that of the socket: of connecting, and of each answer.
             return sa.create_engine(
                 parsed,

@@ -205,9 +205,14 @@ class KnowledgeBase(Captures, Asynchronous):
     def build_context_for_task(self, task: Task) -> str:
         """A task's description and, where something is known, the block of up to three patterns.
 
-        It never fails: without database, model or index, the description comes back as it is.
+        It never fails: without database, model or index, the description comes back as it is, and the
+        reason is logged.
         """
-        return self.context_for_task(task).text
+        try:
+            return self._context(task, None).text
+        except RagloomError as error:
+            _LOG.warning("no lessons: %s", error)
+            return task.description
 
     def context_for_task(self, task: Task, *, max_tokens: int | None = None) -> TaskContext:
         """The same, with the patterns, and the reason where there are none.
@@ -217,12 +222,13 @@ class KnowledgeBase(Captures, Asynchronous):
             max_tokens: Maximum number of tokens of the block; the settings' own by default.
         """
         try:
-            patterns = self.query_for_task(
-                task.description, task.agent_type, task.task_type, task.technology
-            )
+            return self._context(task, max_tokens)
         except RagloomError as error:
-            _LOG.warning("no lessons: %s", error)
             return TaskContext(text=task.description, reason=str(error))
+
+    def _context(self, task: Task, max_tokens: int | None) -> TaskContext:
+        labels = task.agent_type, task.task_type, task.technology
+        patterns = self.query_for_task(task.description, *labels)
         if not patterns and not patterns.avoid:
             return TaskContext(text=task.description, reason=patterns.reason)
         limit = self.settings.max_tokens if max_tokens is None else max_tokens

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from ragloom_knowledge.places import Place, apart, elsewhere, placed
 from ragloom_knowledge.quantities import Quantity, differ
 from ragloom_knowledge.vocabulary import (
     ALIASES,
@@ -81,6 +82,7 @@ class _Said:
         numbered: Words with digits, such as ``python3.11``, without these, and the digits.
         counted: A word that stands by a number, and the number.
         ordered: For each connective, the words and numbers before it and behind it.
+        placed: The words behind prepositions of place, and the side of each.
     """
 
     words: frozenset[str]
@@ -91,6 +93,7 @@ class _Said:
     numbered: frozenset[tuple[str, str]]
     counted: frozenset[tuple[str, str]]
     ordered: tuple[tuple[str, frozenset[str], frozenset[str]], ...]
+    placed: frozenset[Place]
 
 
 def same_advice(left: str, right: str) -> bool:
@@ -100,13 +103,16 @@ def same_advice(left: str, right: str) -> bool:
     and numbers agree.
     """
     one, other = _said(left), _said(right)
-    return _alike(one.words, other.words) >= _SAME and not _disagree(one, other)
+    # A text may contradict itself: "before it and after it".
+    alike = _alike(one.words, other.words) >= _SAME
+    return one == other or (alike and not _disagree(one, other))
 
 
 def opposed(left: str, right: str) -> bool:
     """Whether two solutions speak of the same and disagree: raise and lower, do and do not, 5 and 50."""
     one, other = _said(left), _said(right)
-    if _alike(one.words - one.directed, other.words - other.directed) < _OPPOSED:
+    alike = _alike(one.words - one.directed, other.words - other.directed)
+    if one == other or alike < _OPPOSED:
         return False
     numbers = bool(one.numbers) and bool(other.numbers)
     return (
@@ -115,6 +121,8 @@ def opposed(left: str, right: str) -> bool:
         or _numbered_otherwise(one, other)
         or _directions_differ(one, other, wholly=True)
         or _reversed(one, other)
+        # To read from a queue and to write to it is no contradiction.
+        or (_alike(one.words, other.words) >= _SAME and apart(one.placed, other.placed))
     )
 
 
@@ -136,6 +144,8 @@ def _disagree(one: _Said, other: _Said) -> bool:
         or (bool(one.negated) and not one.negated & other.negated)
         or _refused(one, other)
         or _reversed(one, other)
+        or apart(one.placed, other.placed)
+        or elsewhere(one.placed, one.words, other.placed, other.words)
     )
 
 
@@ -243,6 +253,11 @@ def _said(text: str) -> _Said:
         ),
         counted=frozenset(pair for clause in seen for pair in _counted(clause)),
         ordered=tuple(ordered),
+        placed=frozenset(
+            at._replace(word=_stem(at.word), named=at.named and _infinitive(at.word) not in AXES)
+            for clause in clauses
+            for at in placed(clause)
+        ),
     )
 
 

@@ -18,7 +18,7 @@ class KnowledgeSettings:
         task_relevance: What fits a task less, 0 to 1, is not a pattern.
         failure_relevance: Likewise for a failure.
         max_tokens: Maximum number of tokens of the block of patterns.
-        timeout: Seconds that a query waits for the database.
+        timeout: Seconds that a query, or a tool of a coding agent, waits for the database.
         tools: Whether the MCP server offers lesson_query, lesson_capture and lesson_outcome.
         serve: Whether the MCP server and ``llm`` may search lessons, as the space ``knowledge``.
     """

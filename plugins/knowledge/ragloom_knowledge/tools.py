@@ -129,6 +129,13 @@ class _Tools:
     def _base(self) -> KnowledgeBase:
         return KnowledgeBase.of(self._workspace)
 
+    @property
+    def _answering(self) -> KnowledgeBase:
+        """The lessons, once their database has answered."""
+        # A client waits. What has begun is not given up: an outcome that is repeated would count twice.
+        self._base.table.check(within=self._base.settings.timeout)
+        return self._base
+
     def query(self, arguments: Mapping[str, Json]) -> tuple[str, dict[str, Json]]:
         """Patterns, as the block of Decision 68."""
         given = cast("Mapping[str, str]", arguments)
@@ -156,7 +163,7 @@ class _Tools:
         given |= cast("dict[str, str]", dict(arguments))
         failure = given.pop("failure_description")
         project, agent_type = given.pop("project"), given.pop("agent_type")
-        captured = self._base.capture_failure_solution(
+        captured = self._answering.capture_failure_solution(
             project, agent_type, failure, success_verified=False, **given
         )
         lines = [f"{captured.id} {'was known' if captured.merged else 'is staged'}, unverified."]
@@ -173,7 +180,7 @@ class _Tools:
 
     def outcome(self, arguments: Mapping[str, Json]) -> tuple[str, dict[str, Json]]:
         """Count an outcome."""
-        lesson = self._base.report_outcome(
+        lesson = self._answering.report_outcome(
             cast("str", arguments["id"]), cast("bool", arguments["success"])
         )
         counts: dict[str, Json] = {

@@ -88,6 +88,19 @@ ORDERED: Final = _words(
 SWAPPED: Final = {"after": "before", "behind": "before", "below": "above"}
 """Connectives that are others with their sides changed."""
 
+PLACES: Final = {
+    **dict.fromkeys(("to", "into", "onto", "toward", "towards"), "to"),
+    **dict.fromkeys(("in", "on", "at", "inside", "within"), "in"),
+    **dict.fromkeys(("from",), "from"),
+    **dict.fromkeys(("out", "off", "away", "outside"), "out"),
+}
+"""Prepositions, and on which side of a thing they put something."""
+
+DETERMINERS: Final = _words(
+    "a an the each every our your their its this that these those all any one of"
+)
+"""Words between a preposition and its noun."""
+
 ALIASES: Final = {"afterwards": "then", "afterward": "then", "subsequently": "then"}
 """Connectives that are others."""
 

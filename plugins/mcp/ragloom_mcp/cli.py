@@ -159,6 +159,7 @@ def _watched(session: Session, shelf: Shelf, choose: Callable[[], Shelf]) -> Ite
     from ragloom import Space, watch_spaces
 
     def run() -> None:
+        shown: dict[str, IndexReport] = {}
         for name, found in watch_spaces(
             spaces, partial(Space.index, seconds=_STEP), wait=over.wait
         ):
@@ -167,7 +168,8 @@ def _watched(session: Session, shelf: Shelf, choose: Callable[[], Shelf]) -> Ite
                 shelf.failed[name] = str(found)
                 continue
             shelf.failed.pop(name, None)
-            failures(session, found)
+            failures(session, found, shown.get(name))
+            shown[name] = found
             _note(session, name, found)
 
     Thread(target=run, daemon=True).start()  # an index run may end at any moment

@@ -27,6 +27,7 @@ def lessons(workspace: Workspace) -> dict[str, Json]:
         }
     try:
         with resolve_name("ragloom_knowledge:KnowledgeBase").of(workspace) as base:
+            base.table.check(within=base.settings.timeout)  # a page waits
             found = base.lessons()
     except RagloomError as error:
         return {"lessons": [], "note": str(error)}

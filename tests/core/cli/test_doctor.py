@@ -77,6 +77,27 @@ def test_changed_files_and_a_lost_store_are_warnings_with_their_fix(project):
     assert ("warning", "ragloom repair --space docs") == (store["state"], store["fix"])
 
 
+def test_a_missing_source_is_to_be_corrected_and_nothing_repaired(project):
+    run("index")
+    place = f"{project / 'ragloom.yaml'}:2: docs: there is no such file or folder"
+    (project / "docs").rename(project / "guide")
+    for _ in ("with an index", "without"):
+        told, code = found()
+        index = told["space docs", "index"]
+        assert (1, "failed", True) == (code, index["state"], index["said"].startswith(place))
+        assert "correct what the message names, or make it" == index["fix"]
+        shutil.rmtree(project / ".ragloom", ignore_errors=True)
+
+
+def test_where_the_files_are_on_another_machine_none_is_missed(project):
+    run("index")
+    settings = project / "ragloom.yaml"
+    settings.write_text(f"check_files: false\n{settings.read_text('utf-8')}", "utf-8")
+    shutil.rmtree(project / "docs")
+    told, code = found()
+    assert (0, "ok") == (code, told["space docs", "index"]["state"])
+
+
 def test_a_damaged_index_failed_and_is_to_be_repaired(project):
     run("index")
     generation = next((project / ".ragloom" / "spaces" / "docs").glob("*/meta.json")).parent

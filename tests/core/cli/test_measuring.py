@@ -26,8 +26,18 @@ def test_explain_says_why_a_file_is_not_there(run, workspace):
     run("index", "docs")
     result = run("explain", "log levels", "--expect", "docs/picture.png")
 
-    assert "docs/picture.png is not indexed: no loader reads .png" in result.stderr
+    assert result.stdout.endswith("\ndocs/picture.png is not indexed: no loader reads .png\n")
+    assert "docs/picture.png" not in result.stderr
     assert 0 == result.exit_code
+
+
+def test_explain_titles_a_table_where_the_table_is(run):
+    run("index", "docs")
+    result = run("explain", "log levels", "--expect", LOGGING, "-q")
+    hits, expected = result.stdout.split(f"expected {LOGGING}:\n")
+    assert 10 == hits.count("\n")
+    assert {LOGGING} == {line.partition(":")[0] for line in expected.splitlines()}
+    assert "" == result.stderr
 
 
 def test_explain_shows_what_the_budget_cuts(run, workspace):
@@ -122,6 +132,20 @@ def test_a_file_that_is_not_understood_is_named(run, workspace, content, why):
     assert f"error: odd.md: {why}" in result.stderr
 
 
+@pytest.mark.parametrize("options", [(), ("--json",), ("--documents",)])
+def test_chunks_warns_of_what_index_warns_of(run, workspace, options):
+    odd = workspace / "odd"
+    odd.mkdir()
+    (odd / "front.md").write_text("---\ntitle: x\n  bad: : [y\n---\n# A\n\nText.\n")
+    (odd / "key.md").write_text(f"# Key\n\naws_secret_access_key = {'a1B2c3D4e5' * 4}\n")
+    (odd / "latin.md").write_bytes("# Café\n\nDéjà vu, très agréable.\n".encode("latin-1"))
+    said = run("index", "odd").stderr.splitlines()
+    told = [line for line in said if line.startswith("warning: odd/")]
+    assert 3 == len(told)
+    names = [f"odd/{name}.md" for name in ("front", "key", "latin")]
+    assert told == run("chunks", *names, *options).stderr.splitlines()
+
+
 @pytest.fixture
 def collection(workspace):
     """Twenty notes about a word each, and a question for each of ten."""
@@ -154,8 +178,44 @@ def test_eval_prints_quality_gate_and_comparison(run, collection):
     assert found["gate"]["answerable"] == 10
     assert found["comparisons"]["rrf"]["difference"] == 0
     assert found["comparisons"]["rrf"]["p_value"] == 1
+    told = run("eval", "notes", "-q")
+    assert "of 10 answerable queries kept a hit" in told.stdout
+    assert "" == told.stderr
     first = (collection.parent / "run.txt").read_text("utf-8").splitlines()[0].split()
     assert first[:4] == ["q-harbour", "Q0", "harbour", "1"]
+
+
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        ("nodir/run.txt", "'{0}/nodir' does not exist"),
+        ("a.md/run.txt", "'{0}/a.md' is no folder"),
+        ("docs", "is a directory"),
+        ("loop", "'{0}/nodir' does not exist"),
+    ],
+)
+def test_a_file_that_cannot_be_written_is_refused_before_the_work(run, workspace, path, why):
+    (workspace / "a.md").write_text("# A\n")
+    (workspace / "loop").symlink_to("nodir/run.txt")
+    for command in (
+        ("eval", "notes", "--run"),
+        ("explain", "anything", "--html"),
+    ):
+        if command[0] == "eval":
+            (workspace / "notes").mkdir()  # holds no collection, which is told later
+        result = run(*command, path)
+        assert (2, "", 1) == (result.exit_code, result.stdout, result.stderr.count("\n"))
+        assert f"Invalid value for '{command[-1]}': " in result.stderr
+        assert why.format(workspace) in result.stderr
+    assert not (workspace / ".ragloom").exists()
+
+
+def test_a_page_is_written_beside_json(run, workspace):
+    run("index", "docs")
+    result = run("explain", "logging", "--json", "--html", "page.html")
+    assert 0 == result.exit_code, result.stderr
+    assert json.loads(result.stdout)["hits"]
+    assert "<html" in (workspace / "page.html").read_text("utf-8")
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def test_the_same_seed_gives_the_same_figures(run):
 def test_the_table_ends_with_the_worst_misses(run):
     result = run("eval", "--own", "--queries", "40")
     assert "as set\t0." in result.stdout
-    assert "worst misses:" in result.stderr
+    assert "worst misses:" in result.stdout
     assert "false answers to everyday questions" in result.stderr
 
 

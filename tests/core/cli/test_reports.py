@@ -57,7 +57,8 @@ def test_status_of_declared_spaces_and_of_a_source_that_is_gone(run, workspace):
     )
     assert ("logs", 11) == (logs["space"], logs["files"])
     result = run("status")
-    assert "warning: gone: nowhere: there is no such file or folder" in result.stderr
+    place = f"{workspace / 'ragloom.yaml'}:1"
+    assert f"warning: gone: {place}: nowhere: there is no such file or folder" in result.stderr
     assert 2 == len(result.stdout.splitlines())
 
 

@@ -65,11 +65,39 @@ def test_where_one_space_cannot_be_indexed_the_others_answer(run, workspace):
     assert "nothing is indexed in 'gone' yet: run 'ragloom index'" == found["reason"]
     assert found["hits"]
     assert (
-        "warning: gone: not up to date: nowhere: there is no such file or folder" in result.stderr
+        f"warning: gone: not up to date: {workspace / 'ragloom.yaml'}:5: nowhere: "
+        "there is no such file or folder" in result.stderr
     )
     for command in ("search", "context"):
         alone = run(command, "logging", "--space", "gone")
         assert (1, "") == (alone.exit_code, alone.stdout)
+
+
+@pytest.mark.usefixtures("trusted")
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("top_k: 3\nsources: [docs, nowhere]\n", 2),
+        ("sources:\n- docs\n- nowhere\n", 3),
+        ("sources: [docs]\nspaces:\n  gone:\n    sources:\n    - nowhere/*.md\n", 5),
+        ("spaces:\n  gone: {sources: nowhere}\n", 2),
+        ("sources: [docs, /proc/self]\n", 1),
+    ],
+)
+def test_a_wrong_source_is_named_with_its_line(run, workspace, text, line):
+    place = f"{workspace / 'ragloom.yaml'}:{line}: "
+    (workspace / "ragloom.yaml").write_text(text)
+    for command in (("index",), ("search", "x"), ("doctor",)):
+        result = run(*command)
+        said = result.stdout if command == ("doctor",) else result.stderr
+        assert (1, True) == (result.exit_code, place in said), (command, said)
+
+
+def test_a_wrong_source_of_a_variable_or_a_path_is_named(run, workspace, monkeypatch):
+    (workspace / "ragloom.yaml").write_text("sources: [gone]\n")
+    assert run("index", "gone", "docs").stderr.startswith("error: gone: there is no such")
+    monkeypatch.setenv("RAGLOOM_SOURCES", "docs, gone")
+    assert run("index").stderr.startswith("error: RAGLOOM_SOURCES: gone: there is no such")
 
 
 def test_what_takes_one_space_has_it_chosen(run, workspace):

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-
 import pytest
 
 from ragloom.cli._variables import misspelt_variables
-from ragloom.config.settings import SpaceSettings
+from ragloom.config.settings import SETTINGS
 
 
 @pytest.mark.parametrize(
@@ -33,7 +31,7 @@ def test_a_misspelt_variable_has_one_that_it_is_likely_to_mean(name: str, meant:
 @pytest.mark.parametrize(
     "name",
     [
-        *(field.name.upper() for field in fields(SpaceSettings)),
+        *map(str.upper, SETTINGS),
         *("STORE_PATH", "STORE_PTH", "RERANKER_MODEL", "DISABLED_PLUGINS"),
         *("RAG_STORE", "RAG_STORE_PATH", "RAG_CHUNK_SIZE", "RAG_CHUNK_OVERLAP", "TOOLS_RAG"),
         *("DOCS_BASE_DIR", "LIBRARIAN_TOP_N", "KNOWLEDGE_DATABASE", "TEMPLATES_TOP_K"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -120,6 +121,33 @@ def test_a_wrong_variable_is_named(tmp_path: Path) -> None:
 def test_a_file_that_was_asked_for_must_be_there(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"missing\.yaml: cannot be read"):
         load_settings(tmp_path, config=tmp_path / "missing.yaml", environment={})
+
+
+@pytest.mark.parametrize("name", ["ragloom.yaml", "ragloom.yml"])
+@pytest.mark.parametrize(
+    ("make", "what"),
+    [
+        (Path.mkdir, "a folder"),
+        (lambda path: path.symlink_to("nowhere"), "a link that leads nowhere"),
+        (lambda path: path.symlink_to(path.parent), "a folder"),
+        (os.mkfifo, "no regular file"),
+    ],
+)
+def test_what_is_no_file_where_settings_are_read_from_is_named(
+    tmp_path: Path, name: str, make: Callable[[Path], None], what: str
+) -> None:
+    make(tmp_path / name)
+
+    with pytest.raises(ConfigError, match=rf"{name}: {what}, where settings are read from"):
+        load_settings(tmp_path, environment={})
+    assert load_settings(tmp_path, config=write_elsewhere(tmp_path), environment={}).file
+
+
+def write_elsewhere(folder: Path) -> Path:
+    """Write settings under a name of their own."""
+    path = folder / "other.yaml"
+    path.write_text("top_k: 3\n", "utf-8")
+    return path
 
 
 @pytest.mark.usefixtures("trusted")

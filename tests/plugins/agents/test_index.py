@@ -279,7 +279,9 @@ def test_a_base_folder_that_is_missing_is_named(write, open_agents):
 def test_a_source_that_is_missing_names_the_agent(write, open_agents, project):
     write("agents.yaml", ONE % "sqlite")
     (project / "docs").rmdir()
-    with pytest.raises(SourceError, match=r"agent 'notes': docs/\*\.md: there is no such"):
+    with pytest.raises(
+        SourceError, match=r"agent 'notes': .*agents.yaml:\d+: docs/\*\.md: there is no such"
+    ):
         open_agents().index.ensure("notes")
 
 

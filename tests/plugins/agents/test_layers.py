@@ -192,6 +192,14 @@ def test_a_wrong_file_is_one_line_with_its_line_number(text, project, load):
     assert "\n" not in message
 
 
+def test_a_folder_that_has_the_name_of_the_file_is_no_absence(project, user, load):
+    for path in (project / "agents.yaml", user):
+        path.mkdir(parents=True)
+        with pytest.raises(ConfigError, match=rf"{path}: a folder, where settings are read from"):
+            load()
+        path.rmdir()
+
+
 def test_the_keys_in_ragloom_yaml_are_judged_alike(project, load):
     path = put(project / "ragloom.yaml", "top_k: 3\nrag:\n  chunk_size: big\n")
 

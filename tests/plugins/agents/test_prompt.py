@@ -297,7 +297,8 @@ def test_one_agent_that_fails_does_not_stop_the_others(write, open_agents, caplo
     agents = open_agents()
 
     assert list(agents.start()) == ["b"]
-    assert "the index of agent 'a' is not up to date: agent 'a': gone/*.md: " in caplog.text
+    assert "the index of agent 'a' is not up to date: agent 'a': " in caplog.text
+    assert "agents.yaml:4: gone/*.md: there is no such" in caplog.text
     assert agents.tool("a").call({"query": "Alpha"}).is_error
 
 

@@ -97,6 +97,12 @@ def test_what_one_project_learns_reaches_the_next(ragloom, project):
     assert "unknown lesson" in ragloom("show", failure, code=1)
 
 
+def test_an_export_that_cannot_be_written_opens_no_database(ragloom, project):
+    (project / "file").touch()
+    assert "'file/exported' cannot be written: " in ragloom("export", "file/exported", code=2)
+    assert not (project / ".ragloom").exists()
+
+
 def test_what_is_wrong_is_said_in_one_line_and_nothing_is_staged(ragloom):
     given = json.dumps({**LESSONS[0], "project": "one"}) + '\n{"kind": "rumour"}\n'
     assert "line 2: kind" in ragloom("capture", "--json", given=given, code=1)

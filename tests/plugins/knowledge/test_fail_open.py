@@ -15,8 +15,9 @@ from threading import Event, Thread
 
 import pytest
 
-from ragloom import StoreError
+from ragloom import ConfigError, StoreError, Workspace
 from ragloom_knowledge import Task
+from ragloom_knowledge.tools import lesson_tools
 
 pytest.importorskip("pg8000")
 
@@ -59,6 +60,20 @@ def refused():
 @pytest.fixture(params=["silent", "refused"])
 def gone(request):
     return request.getfixturevalue(request.param)
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("postgresql://127.0.0.1/x", "no user in it: postgresql://USER@HOST/NAME"),
+        ("postgresql+pg8000:///x", "no user in it: postgresql://USER@HOST/NAME"),
+        ("mysql://u@127.0.0.1/x", "SQLite and PostgreSQL are supported, not 'mysql'"),
+        ("lessons.db", "not a URL such as 'sqlite:///lessons.db'"),
+    ],
+)
+def test_a_url_that_is_none_of_a_database_is_a_wrong_setting(open_knowledge, url, said):
+    with pytest.raises(ConfigError, match=f"knowledge.database: {said}"):
+        open_knowledge(url)
 
 
 def test_the_task_comes_back_with_the_reason_in_time(gone, open_knowledge):
@@ -112,6 +127,26 @@ def test_the_command_ends_well_and_in_time(gone, project):
     assert time.monotonic() - begun < 2 * SECONDS  # with the start of a process on a busy machine
 
 
+def test_the_reason_is_said_once(refused, project, open_knowledge, caplog):
+    done = subprocess.run(
+        [sys.executable, "-m", "ragloom", "knowledge", "context", TASK.description],
+        capture_output=True,
+        text=True,
+        cwd=project,
+        check=False,
+        env=os.environ | {"RAGLOOM_KNOWLEDGE_DATABASE": refused},
+        timeout=30,
+    )
+    assert (0, f"{TASK.description}\n") == (done.returncode, done.stdout)
+    assert 1 == done.stderr.count("the database of lessons") == done.stderr.count("\n")
+    base = open_knowledge(refused)
+    assert "the database of lessons" in base.context_for_task(TASK).reason
+    assert [] == caplog.messages
+    assert TASK.description == base.build_context_for_task(TASK)  # has no room for a reason
+    (message,) = caplog.messages
+    assert message.startswith("no lessons: the database of lessons")
+
+
 def test_a_hook_says_nothing_and_ends_well(gone, project):
     done = subprocess.run(
         [sys.executable, "-m", "ragloom", "knowledge", "hook", "prompt-submitted"],
@@ -124,6 +159,38 @@ def test_a_hook_says_nothing_and_ends_well(gone, project):
         timeout=30,
     )
     assert (0, "") == (done.returncode, done.stdout), done.stderr
+
+
+def add(project, settings):
+    with (project / "ragloom.yaml").open("a", encoding="utf-8") as file:
+        file.write(settings)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("lesson_query", {"task": TASK.description}),
+        ("lesson_capture", {"failure_description": "It fails", "solution_steps": "Retry"}),
+        ("lesson_outcome", {"id": "x", "success": True}),
+    ],
+)
+def test_a_tool_does_not_wait_for_a_silent_database(
+    silent, project, monkeypatch, host, name, arguments
+):
+    monkeypatch.setenv("RAGLOOM_KNOWLEDGE_DATABASE", silent)
+    add(project, "knowledge: {tools: true, timeout: 0.2}\n")
+    tools = {one.name: one for one in lesson_tools(Workspace.open(project, host=host))}
+    with pytest.raises(StoreError, match=r"lessons, postgresql.*: no answer within 0\.2 s"):
+        tools[name].run(arguments)
+
+
+def test_a_page_does_not_wait_for_a_silent_database(silent, project, monkeypatch, host):
+    collected = pytest.importorskip("ragloom_web.collected")
+    monkeypatch.setenv("RAGLOOM_KNOWLEDGE_DATABASE", silent)
+    add(project, "knowledge: {timeout: 0.2}\n")
+    shown = collected.lessons(Workspace.open(project, host=host))
+    assert [] == shown["lessons"]
+    assert "no answer within 0.2 s" in shown["note"]
 
 
 def test_an_event_loop_goes_on_meanwhile(silent, open_knowledge):

@@ -6,12 +6,17 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ragloom_knowledge.sameness import opposed, same_advice
 from ragloom_knowledge.signature import codes, folded
+from ragloom_knowledge.vocabulary import AXES, DETERMINERS, NEGATIONS, ORDERED, PLACES
 
+WORDS = [
+    *(*PLACES, *sorted(DETERMINERS), *sorted(ORDERED), *sorted(NEGATIONS), *sorted(AXES)),
+    *("worker", "thread", "5", "30 s", "and", "don't", "skipping", ",", "."),
+]
 CASES = Path(__file__).parents[2] / "data" / "cases" / "lessons.jsonl"
 
 
@@ -52,6 +57,19 @@ def test_reported_cases(case, knowledge):
         ("Never call the HAL from an interrupt", "From an interrupt, never call the HAL"),
         ("Avoiding the daemon on build agents", "Avoid the daemon on build agents"),
         ("Go to Settings > Build > Signing", "Go to Settings, Build, Signing"),
+        # Prepositions that put a thing on the same side.
+        ("Move the parsing to a worker thread", "Move the parsing into a worker thread"),
+        ("Move the parsing off the main thread", "Move parsing out of the main thread"),
+        ("Keep secrets out of the repository", "Keep the secrets outside the repository"),
+        ("Read the secret from the vault", "Read the secret out of the vault"),
+        ("Read the secret from the vault", "Read the secret in the vault"),
+        ("Switch from Jenkins to GitHub Actions", "Switch to GitHub Actions from Jenkins"),
+        ("Add an index on orders for the lookup", "Add an index to orders for the lookup"),
+        (
+            "Use a pool in the service to reduce the load of the database",
+            "Use a pool in the service to lower the load of the database",
+        ),
+        ("Close the body of the response in a defer", "Close the response body in the defer"),
     ],
 )
 def test_paraphrases_are_the_same_advice(one, other):
@@ -116,6 +134,22 @@ def test_paraphrases_are_the_same_advice(one, other):
         ("Skipping the warm-up of shaders helped", "The warm-up of shaders helped"),
         ("Drive the boot pin high", "Drive the boot pin low"),
         ("Dropping the index on orders helped", "Adding the index on orders helped"),
+        # Prepositions that put a thing on opposite sides.
+        (
+            "Move the parsing of large files to the main thread",
+            "Move the parsing of large files off the main thread",
+        ),
+        ("Move the decoding onto the UI thread", "Move the decoding away from the UI thread"),
+        ("Move the session state to Redis", "Move the session state out of Redis"),
+        ("Copy the settings into the image", "Copy the settings out of the image"),
+        ("Keep secrets in the repository", "Keep secrets out of the repository"),
+        ("Run the nightly job in the cluster", "Run the nightly job outside the cluster"),
+        ("Migrate the service to Kubernetes", "Migrate the service from Kubernetes"),
+        ("Opt in to the new parser", "Opt out of the new parser"),
+        ("Scale in the workers of the shop", "Scale out the workers of the shop"),
+        ("Log in as the deploy user", "Log out as the deploy user"),
+        ("Place the rule above the default rule", "Place the rule below the default rule"),
+        ("Take the lock before the read", "Take the lock after the read"),
         ("Den Cache beim Start nicht leeren", "Den Cache beim Start leeren"),
         ("Nunca llame a la API desde el hilo", "Llame a la API desde el hilo"),
         ("N'appelez jamais le pilote ici", "Appelez le pilote ici"),
@@ -144,7 +178,35 @@ def test_what_says_more_is_not_the_opposite(one, other):
     assert not opposed(other, one)
 
 
-@given(st.text())
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (
+            "Move the parsing of the large import files to the worker thread",
+            "Move the parsing of the large import files to the main thread",
+        ),
+        (
+            "Pass the access token of the calling user of the API in the header",
+            "Pass the access token of the calling user of the API in the query",
+        ),
+        (
+            "Read the settings of the payment service of the shop from the vault",
+            "Read the settings of the payment service of the shop from a file",
+        ),
+        (
+            "Read the events of the order from the queue",
+            "Write the events of the order to the queue",
+        ),
+    ],
+)
+def test_what_is_put_elsewhere_is_neither_the_same_nor_the_opposite(one, other):
+    for left, right in ((one, other), (other, one)):
+        assert not same_advice(left, right)
+        assert not opposed(left, right)
+
+
+@given(st.text() | st.lists(st.sampled_from(WORDS), max_size=9).map(" ".join))
+@example("Narrow after that before")
 def test_every_text_says_the_same_as_itself(text):
     assert same_advice(text, text)
     assert not opposed(text, text)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import keyword
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from importlib.metadata import entry_points
 from importlib.resources import files
 from importlib.util import find_spec
@@ -16,10 +16,10 @@ from pathlib import Path
 from string import Template
 from typing import Final
 
-from ragloom.config.settings import SpaceSettings
 from ragloom.errors import ConfigError
 from ragloom.hookspecs import PROJECT
 from ragloom.plugin.host import PluginHost
+from ragloom.plugin.registry import OWN_SETTINGS
 
 __all__ = ["KINDS", "write_plugin"]
 
@@ -168,7 +168,7 @@ def _taken(values: Mapping[str, str]) -> str:
     taken = {one for info in plugins for one in info.provides.get(values["plural"], ())}
     if kind == "settings":
         name, kind = values["section"], "setting"
-        taken |= {"spaces", *(known.name for known in fields(SpaceSettings))}
+        taken |= OWN_SETTINGS
     return f"there is a {kind} {name!r}" if name in taken else ""
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ragloom.cli import (
+    OutputPath,
     Session,
     json_option,
     on_one_line,
@@ -179,7 +180,7 @@ def prune(session: Session, /, *, older_than: int | None, dry_run: bool, as_json
 Examples:
   ragloom knowledge export lessons/""",
 )
-@click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
+@click.argument("folder", type=OutputPath(folder=True, parents=True))
 @json_option
 @click.pass_obj
 def export(session: Session, /, *, folder: Path, as_json: bool) -> None:
