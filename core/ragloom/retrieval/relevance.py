@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ragloom.retrieval.calibration import FEATURES, logits
+from ragloom.retrieval.generic_words import GENERIC
 from ragloom.retrieval.lexical_scores import running_text
 from ragloom.retrieval.parsed_query import CORRECTED_WEIGHT, ParsedQuery
 from ragloom.retrieval.ranking import Candidates
@@ -307,13 +308,15 @@ def _literal(
             found |= every & _spelt(query.spellings, snapshot, rows)
     exact = np.array([word.text in query.identifiers for word in words]) & ~nowhere
     code = np.array([word.text.count("_") >= _OF_A_CODE for word in words]) & ~nowhere
+    topics = np.array([word.text not in GENERIC for word in words])
+    others_missing = _missing(held[:, topics])
     for some, others in ((exact, 1), (code, len(words))):
         if some.any() and (frequency[some] <= max(_FEW, _RARE * chunks)).all():
-            found |= (_missing(held[:, some]) == 0) & (_missing(held) <= others)
+            found |= (_missing(held[:, some]) == 0) & (others_missing <= others)
     for name, terms in query.punctuated.items():
         own = _own(query, name)
         if terms and own.any() and (frequency[own] <= max(_FEW, _RARE * chunks)).any():
-            found |= (_missing(held[:, own]) == 0) & (_missing(held) <= 1)
+            found |= (_missing(held[:, own]) == 0) & (others_missing <= 1)
     return found
 
 
