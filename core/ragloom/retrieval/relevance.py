@@ -67,7 +67,9 @@ _NEAR = 0.35  # cosine of a passage that holds every word of a sentence and is a
 _SENTENCE = 3  # words of a sentence that a passage holds by no coincidence
 _AHEAD = 0.2  # of the best other file's fused score
 _HEAD, _OF_HEAD = 5, 3  # candidates, and how many of them a file has that stands out
-_OF_A_CODE = 2  # underscores: nobody writes ERR_INVALID_TYPE of something else
+_OF_A_CODE = (
+    2  # underscores: nobody writes ERR_INVALID_TYPE of something else; one where it is rare
+)
 _FEW = 3  # chunks that hold a word that is rare in an index of any size
 
 
@@ -281,8 +283,9 @@ def _literal(
     """``(n,)`` bool: which rows hold what the query names, letter for letter.
 
     All of its words, where they are no sentence but words alone, or one name, or where several are all that
-    is compared, and meet by no coincidence; or its identifiers, whatever one other word says of them; or
-    error codes and constants such as ``ERR_INVALID_TYPE``, whatever is pasted around them.
+    is compared, and meet by no coincidence; or its identifiers, whatever one other topic stands beside them;
+    or what names one thing in few chunks, such as ``ERR_INVALID_TYPE``, a flag or a version, whatever is
+    said around it.
     """
     snapshot = candidates.snapshot
     if query.phrases:
@@ -307,7 +310,8 @@ def _literal(
             # Words of common stems, or stop words, in a form that is rare.
             found |= every & _spelt(query.spellings, snapshot, rows)
     exact = np.array([word.text in query.identifiers for word in words]) & ~nowhere
-    code = np.array([word.text.count("_") >= _OF_A_CODE for word in words]) & ~nowhere
+    underscores = np.array([word.text.count("_") for word in words])
+    code = (underscores >= np.where(frequency <= _FEW, 1, _OF_A_CODE)) & ~nowhere
     topics = np.array([word.text not in GENERIC for word in words])
     others_missing = _missing(held[:, topics])
     for some, others in ((exact, 1), (code, len(words))):
@@ -316,7 +320,8 @@ def _literal(
     for name, terms in query.punctuated.items():
         own = _own(query, name)
         if terms and own.any() and (frequency[own] <= max(_FEW, _RARE * chunks)).any():
-            found |= (_missing(held[:, own]) == 0) & (others_missing <= 1)
+            rare = "/" not in name and (frequency[own] <= _FEW).any()
+            found |= (_missing(held[:, own]) == 0) & (others_missing <= (len(words) if rare else 1))
     return found
 
 

@@ -55,6 +55,16 @@ QUESTIONS = {"{}": "alone", "what changed with {}?": "in a question"}
 EVERY = [*VERSIONS[::17], "v5.15.5", *FLAGS, *NAMES, *PATHS]
 
 
+AROUND = [
+    "{} does not work in my project",
+    "I saw {} in a config file, what is it for?",
+    "is there a way to turn off {}?",
+    "since the upgrade {} throws an error",
+    "my boss asked me what {} is",
+    "do I really need {}?",
+]
+
+
 def shown(space, query, mode):
     return [hit.chunk.headings[-1] for hit in space.search(query, top_k=5, mode=mode).hits]
 
@@ -65,6 +75,13 @@ def shown(space, query, mode):
 def test_it_stands_in_the_first_hit(space, name, question, mode):
     first = shown(space, question.format(name), mode)[0]
     assert name.lstrip("v") in first.replace("`", " ").replace("()", " ").split()
+
+
+@pytest.mark.parametrize("around", AROUND)
+@pytest.mark.parametrize("name", ["--no-cache", "4.15.5", "app.job.run"])
+def test_whatever_is_said_around_it(space, name, around):
+    found = shown(space, around.format(name), "hybrid")
+    assert any(name in heading for heading in found)
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "lexical"])
