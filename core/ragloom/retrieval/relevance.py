@@ -283,7 +283,7 @@ def _literal(
     """``(n,)`` bool: which rows hold what the query names, letter for letter.
 
     All of its words, where they are no sentence but words alone, or one name, or where several are all that
-    is compared, and meet by no coincidence; or its identifiers, whatever one other topic stands beside them;
+    is compared, and meet by no coincidence; or its identifiers, whatever one other topic is beside them;
     or what names one thing in few chunks, such as ``ERR_INVALID_TYPE``, a flag or a version, whatever is
     said around it.
     """
