@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ragloom.protocols import Embedder
-from ragloom.retrieval.agent_nouns import by_agent_noun
+from ragloom.retrieval.compounds import with_compounds
+from ragloom.retrieval.kindred_words import by_kindred_word
 from ragloom.retrieval.rewriting import queries
 from ragloom.retrieval.spelling import corrected
 from ragloom.snapshot import Snapshot
@@ -16,7 +17,7 @@ from ragloom.snapshot.languages import ENGLISH, query_language
 from ragloom.snapshot.words import QueryWord, weighted_terms
 
 CORRECTED_WEIGHT = 0.7
-"""Of a word that is corrected, or found by its agent noun, beside one that is found as it is typed."""
+"""Of a word that is corrected, or found by another one, beside one that is found as it is typed."""
 
 _TYPED = re.compile(r"[\w.#+-]++")
 _IDENTIFIER = re.compile(r"\w[\d_./#+-]|[\d_.#-]\w|[a-z][A-Z]")
@@ -91,16 +92,20 @@ def parse(
             return 1.0
         return sum(embedder.counter.count(word.text) <= 1 for word in found) / len(found)
 
+    def others(spelt: str) -> Sequence[QueryWord]:
+        words = [
+            by_kindred_word(word, snapshot, CORRECTED_WEIGHT)
+            for word in snapshot.lexical.query_words(spelt)
+        ]
+        return with_compounds(spelt, words, snapshot, CORRECTED_WEIGHT)
+
     def parsed(one: str) -> ParsedQuery:
         spelt, found = corrected(one, snapshot, known)
         words = [
             replace(word, weights=tuple((term, CORRECTED_WEIGHT * at) for term, at in word.weights))
             if word.text in found
             else word
-            for word in (
-                by_agent_noun(word, snapshot, CORRECTED_WEIGHT)
-                for word in snapshot.lexical.query_words(spelt)
-            )
+            for word in others(spelt)
         ]
         content = [word for word in words if not word.stop] or words
         terms = weighted_terms(words)

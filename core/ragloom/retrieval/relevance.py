@@ -18,9 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ragloom.retrieval.calibration import FEATURES, logits
-from ragloom.retrieval.lexical_scores import running_text
 from ragloom.retrieval.parsed_query import CORRECTED_WEIGHT, ParsedQuery
 from ragloom.retrieval.ranking import Candidates
+from ragloom.retrieval.running_text import running_text
 from ragloom.snapshot import Snapshot
 from ragloom.types import Calibration
 
