@@ -33,9 +33,11 @@ def with_compounds(
         snapshot: Whose documents are searched.
         weight: Of the other terms, beside a word that is found as it is typed.
     """
+    stops = {word.text for word in words if word.stop}
     compounds = {
         half: compound
         for first, second in _BESIDE.findall(text.casefold())
+        if not stops.issuperset((first, second))
         if (compound := _compound(first + second, snapshot))
         for half in (first, second)
     }
@@ -50,10 +52,11 @@ def with_compounds(
 def _compound(joined: str, snapshot: Snapshot) -> QueryWord | None:
     if len(joined) < _SHORTEST:
         return None
-    word, *others = snapshot.lexical.query_words(joined)
-    if others or word.stop or not snapshot.lexical.frequency(word):
+    spelt = (joined, joined.removesuffix("s"), f"{joined}s")
+    if not any(map(snapshot.file_lexical.spelling_frequency, spelt)):
         return None
-    return word
+    word, *others = snapshot.lexical.query_words(joined)
+    return None if others or word.stop else word
 
 
 def _within(compound: QueryWord, word: QueryWord, weight: float) -> QueryWord:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 
 from ragloom.protocols import Embedder
 from ragloom.retrieval.compounds import with_compounds
+from ragloom.retrieval.function_words import without_function_words
+from ragloom.retrieval.inflections import by_inflection
 from ragloom.retrieval.kindred_words import by_kindred_word
 from ragloom.retrieval.rewriting import queries
 from ragloom.retrieval.spelling import corrected
@@ -93,10 +95,9 @@ def parse(
         return sum(embedder.counter.count(word.text) <= 1 for word in found) / len(found)
 
     def others(spelt: str) -> Sequence[QueryWord]:
-        words = [
-            by_kindred_word(word, snapshot, CORRECTED_WEIGHT)
-            for word in snapshot.lexical.query_words(spelt)
-        ]
+        typed = without_function_words(spelt, snapshot.lexical.query_words(spelt), snapshot)
+        kindred = (by_kindred_word(word, snapshot, CORRECTED_WEIGHT) for word in typed)
+        words = [by_inflection(word, snapshot, CORRECTED_WEIGHT) for word in kindred]
         return with_compounds(spelt, words, snapshot, CORRECTED_WEIGHT)
 
     def parsed(one: str) -> ParsedQuery:
