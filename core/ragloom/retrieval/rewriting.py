@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
+from ragloom.retrieval.foreign_courtesies import without_foreign_courtesies
 from ragloom.snapshot.languages import STOP_WORDS
 from ragloom.text.sentences import sentence_starts
 
@@ -111,7 +112,11 @@ def queries(text: str) -> tuple[str, Sequence[str]]:
         The whole, empty where the text is nothing but courtesies; and up to :data:`MOST_SENTENCES` of its
         sentences, questions first, none where there is only one.
     """
-    kept = [plain for sentence in _sentences(text) if (plain := _plain(sentence))]
+    kept = [
+        plain
+        for sentence in _sentences(text)
+        if (plain := _plain(without_foreign_courtesies(sentence)))
+    ]
     whole = " ".join(kept)
     if len(kept) < 2:  # noqa: PLR2004 - of one sentence nothing is to be told apart
         return whole, ()
