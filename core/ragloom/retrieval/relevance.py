@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ragloom.retrieval.calibration import FEATURES, logits
+from ragloom.retrieval.named_files import of_named_files
 from ragloom.retrieval.parsed_query import CORRECTED_WEIGHT, ParsedQuery
 from ragloom.retrieval.ranking import Candidates
 from ragloom.retrieval.running_text import running_text
@@ -194,6 +195,7 @@ def weigh(
     logit += FOREIGN_BONUS if query.foreign else 0.0
     curve = 1 / (1 + np.exp(-logit))
     literal = _literal(query, found, rows, held, seen.frequency)
+    literal |= of_named_files(query.text, found.snapshot, rows)
     if query.words and not query.words[0].stop and not query.corrected:
         if scores is not None and len(query.words) > 1:
             files = found.snapshot.file_of_row[rows]
