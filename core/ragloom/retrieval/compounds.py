@@ -38,7 +38,7 @@ def with_compounds(
         half: compound
         for first, second in _BESIDE.findall(text.casefold())
         if not stops.issuperset((first, second))
-        if (compound := _compound(first + second, snapshot))
+        if (compound := _compound(first, second, snapshot))
         for half in (first, second)
     }
     return [
@@ -49,14 +49,18 @@ def with_compounds(
     ]
 
 
-def _compound(joined: str, snapshot: Snapshot) -> QueryWord | None:
+def _compound(first: str, second: str, snapshot: Snapshot) -> QueryWord | None:
+    """What two words make, if documents write it so and do not write them in a row."""
+    joined = first + second
     if len(joined) < _SHORTEST:
         return None
     spelt = (joined, joined.removesuffix("s"), f"{joined}s")
     if not any(map(snapshot.file_lexical.spelling_frequency, spelt)):
         return None
     word, *others = snapshot.lexical.query_words(joined)
-    return None if others or word.stop else word
+    if others or word.stop or _in_a_row(first, second, snapshot):
+        return None
+    return word
 
 
 def _within(compound: QueryWord, word: QueryWord, weight: float) -> QueryWord:
@@ -82,8 +86,8 @@ def _split(word: QueryWord, snapshot: Snapshot, weight: float) -> QueryWord:
     ):
         return word
     for first, second in _halves(text, snapshot):
-        one, other = snapshot.lexical.query_words(f"{first} {second}")
-        if snapshot.lexical.frequency(other) and _in_a_row(first, one, other, snapshot):
+        if _in_a_row(first, second, snapshot):
+            one, other = snapshot.lexical.query_words(f"{first} {second}")
             forms = tuple(a + b for a, b in product(one.forms, other.forms))
             return _found_by(word, forms, weight)
     return word
@@ -102,15 +106,18 @@ def _halves(text: str, snapshot: Snapshot) -> Iterator[tuple[str, str]]:
             yield first, second
 
 
-def _in_a_row(first: str, one: QueryWord, other: QueryWord, snapshot: Snapshot) -> bool:
+def _in_a_row(first: str, second: str, snapshot: Snapshot) -> bool:
     """Whether one of the best chunks for two words has them in a row, the second in any form."""
-    terms = dict.fromkeys((term for word in (one, other) for term, _ in word.weights), 1.0)
+    words = snapshot.lexical.query_words(f"{first} {second}")
+    if not all(map(snapshot.lexical.frequency, words)):
+        return False
+    terms = dict.fromkeys((term for word in words for term, _ in word.weights), 1.0)
     serials, scores = snapshot.lexical.search(terms, limit=_READ)
     rows, _ = scores_by_row(snapshot, serials, scores)
     beside = re.compile(rf"\b{first}[\W_]{{1,3}}([^\W_]+)")
     following = {word for row in rows for word in beside.findall(running_text(snapshot, int(row)))}
     found = snapshot.lexical.query_words(" ".join(sorted(following)))
-    return any(set(other.forms).intersection(word.forms) for word in found)
+    return any(set(words[-1].forms).intersection(word.forms) for word in found)
 
 
 def _found_by(word: QueryWord, forms: Sequence[tuple[str, ...]], weight: float) -> QueryWord:
