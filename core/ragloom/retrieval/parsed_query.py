@@ -28,6 +28,13 @@ _LAST_LATIN = "\u024f"
 _BESIDE_PHRASES = (
     6  # words beside which a phrase in quotation marks is one that every hit has to hold
 )
+_FEW_WORDS = 4  # of a text that is a phrase by itself
+_HEADS = frozenset(
+    """
+    a an the this these that those my our your its his her their in on of for by to at with from under
+    over into through during between about above below after before against
+    """.split()  # noqa: SIM905 - as people read it
+)
 _PHRASE = re.compile(r"[\"“„«]([^\"“”„«»]+)[\"”“»]")
 
 
@@ -45,10 +52,10 @@ class ParsedQuery:
         identifiers: Those of its words that only one thing is called, such as ``latency_ms``.
         names: Those, and words with a capital where a sentence does not ask for one.
         foreign: Whether it is in another language than English.
-        bare: Whether it is words alone, without anything that makes a sentence of them, or one name, such
-            as ``this.id``, whatever it is made of.
+        bare: Whether it is words alone, without anything that makes a sentence of them but articles and
+            prepositions before them, or one name, such as ``this.id``, whatever it is made of.
         phrase: Its content, in lower case, where that is several words in a row: "circuit breaker" in "what
-            is a circuit breaker?".
+            is a circuit breaker?"; all of a text of a few words, such as "set up".
         known: The share of its words that the model has whole, 0 to 1; 1 without a model.
     """
 
@@ -122,8 +129,10 @@ def parse(
             identifiers=identifiers,
             names=identifiers | _names(spelt),
             foreign=_is_foreign(spelt, words, snapshot.lexical.languages),
-            bare=len(content) == len(words) or len(_typed(spelt)) == 1,
-            phrase=_in_a_row(spelt, content),
+            bare=len(content) == len(words)
+            or len(_typed(spelt)) == 1
+            or (not sentences and _is_headed(spelt, words)),
+            phrase=_in_a_row(spelt, content) or ("" if sentences else _few_words(spelt)),
             known=whole_words(content),
         )
 
@@ -135,6 +144,23 @@ def _is_foreign(text: str, words: Sequence[QueryWord], languages: Sequence[str])
     if sum(letter > _LAST_LATIN for letter in letters) * 2 > len(letters):
         return True
     return query_language([word.text for word in words], languages) != ENGLISH
+
+
+def _is_headed(text: str, words: Sequence[QueryWord]) -> bool:
+    """Whether words alone have an article or a preposition before them: "in the browser"."""
+    stops = [word.stop for word in words]
+    heads = [word.text for word in words[: sum(stops)]]
+    return (
+        not text.rstrip().endswith("?")
+        and sorted(stops, reverse=True) == stops
+        and _HEADS.issuperset(heads)
+    )
+
+
+def _few_words(text: str) -> str:
+    """A text of a few words, stop words or not, such as "set up"; empty where it is longer, or asks."""
+    words = text.casefold().split()
+    return " ".join(words) if 1 < len(words) <= _FEW_WORDS and all(map(str.isalpha, words)) else ""
 
 
 def _in_a_row(text: str, content: Sequence[QueryWord]) -> str:
