@@ -21,6 +21,10 @@ PLAIN = {
     "I'm wondering whether the keys are rotated": "keys are rotated",
     "Could anyone point me to the page on log levels? Cheers": "page on log levels",
     "do you know what latency_ms means? thank you": "latency_ms means?",
+    "is there any documentation, tutorial or example on custom keys?": "custom keys?",
+    "Are there some docs about custom keys?": "custom keys?",
+    "yo how do I rotate the keys": "how do I rotate the keys",
+    "How do I rotate the keys? Could you elaborate?": "How do I rotate the keys?",
 }
 EMPTY = [
     "hello",
