@@ -9,6 +9,8 @@ from typing import Final
 # Each line is a regular expression; the languages stand in the order of their scripts.
 _COURTESIES: Final = """
 hallo(?: zusammen| an alle)?
+(?:hi|hallo|liebe) leute
+entschuldig(?:ung|en sie|e)(?: bitte)?
 guten (?:tag|morgen|abend)
 moin
 grüß gott
@@ -36,12 +38,16 @@ au revoir
 (?:pourriez|pouvez|pourrais|peux)-(?:vous|tu) (?:me |m['’]|nous )?(?:dire|expliquer|indiquer|aider|montrer)
 (?:est-ce que )?quelqu['’]un (?:sait|saurait|(?:peut|pourrait) me dire)
 je (?:voudrais|voulais|souhaiterais|souhaite) savoir
-j['’]aimerais savoir
+j['’]aimerais (?:bien )?savoir
+excusez-moi
+je me demand(?:e|ais)
 j['’]ai une (?:petite )?question
 cordialement
 comment (?:ça va|allez-vous)
 qui es-tu
-hola(?: a todos)?
+(?:hola|oye)(?: a todos)?
+(?:necesito|quiero) saber
+perdon[ae]
 buenos días
 buenas (?:tardes|noches)
 por favor
@@ -62,7 +68,8 @@ desde já agradeço
 alguém sabe
 (?:gostaria de|queria) saber
 preciso de ajuda
-ciao(?: a tutti)?
+(?:ciao|salve)(?: a tutti)?
+(?:mi )?scus[ia]
 buon giorno
 buongiorno
 buonasera
@@ -89,18 +96,22 @@ proszę(?: o pomoc)?
 czy (?:mógłby|mogłaby|mógłbyś|mogłabyś|może|możesz)(?: mi| pan| pani)* (?:powiedzieć|wyjaśnić|pomóc)
 czy ktoś wie
 mam pytanie
+witam(?: serdecznie| wszystkich)?
+przepraszam
 pozdrawiam
 ahoj
+zdravím
 dobrý (?:den|večer)
 prosím(?: vás| tě)?
 děkuj[iu](?: předem)?
-díky
+díky(?: moc)?
 (?:mohl|mohla|můžete|můžeš)(?: byste| bys| mi| prosím)* (?:říct|říci|vysvětlit|pomoci|poradit)
 (?:ne)?ví někdo
 s pozdravem
 (?:kan|vet) (?:någon|nogen|noen) (?:säga|berätta|förklara|fortælle|si|forklare)?
 tack(?: så mycket| på förhand)?
-merhaba
+merhaba(?:lar)?
+selam(?:lar)?
 günaydın
 iyi (?:günler|akşamlar)
 lütfen
@@ -109,7 +120,7 @@ teşekkür(?:ler| ederim| ederiz)
 bilen var mı
 bir sorum var
 xin chào
-chào bạn
+chào (?:bạn|mọi người)
 vui lòng
 cảm ơn(?: bạn| nhiều)?
 bạn có thể cho (?:tôi|mình) biết
@@ -132,6 +143,7 @@ cho (?:tôi|mình) hỏi
 до свидания
 как дела
 привіт
+вітаю
 добр(?:ий день|ого дня|ий вечір)
 будь ласка
 (?:підкажіть|скажіть)
@@ -146,6 +158,8 @@ cho (?:tôi|mình) hỏi
 ξέρει κανείς
 שלום
 בוקר טוב
+היי
+סליחה
 בבקשה
 תודה(?: רבה| מראש)?
 (?:האם )?(?:תוכל|תוכלי|אפשר)(?: בבקשה)? (?:להגיד|לומר|להסביר|לעזור)(?: לי)?
@@ -180,15 +194,17 @@ _UNSPACED: Final = """
 (?:ကျေးဇူးတင်ပါတယ်|မင်္ဂလာပါ)
 (?:សួស្តី|អរគុណ|សូមជួយប្រាប់ខ្ញុំ)
 (?:你|您|大家)好
-[请請][问問]
+(?:想|我想)?[请請](?:[问問]|教)(?:一下)?
 [谢謝][谢謝](?:你|您|大家)?
 (?:こんにちは|はじめまして|すみません(?:が)?|すいません(?:が)?)
 お世話になって(?:おり|い)ます
+(?:恐れ入ります|失礼します)が?
 (?:よろしく)?お願い(?:いた|致)?します
 よろしくお願い(?:いた|致)?します
 ありがとうございま(?:す|した)
 (?:か)?(?:を)?教えて(?:ください|下さい|いただけますか|いただけませんか|ほしいです)
 안녕하세요
+실례(?:합니다|지만)
 감사합니다
 고맙습니다
 부탁(?:드립니다|합니다|해요)

@@ -48,8 +48,8 @@ _PARTICLE: Final = r"(?<=[\u3005\u3007\u4e00-\u9fff\u30a1-\u30fc\dA-Za-z])[は�
 # At the end of a word: particles, and what makes a question of a verb.
 _KOREAN_ENDINGS: Final = """
     을 를 은 는 이 가 의 에 에서 에게 께 로 으로 와 과 도 만 부터 까지 들 들은 들이 들을 보다 처럼 하고
-    이란 란 인가요? 나요 까요 되나요 하나요 있나요 있을까요 합니까 입니까 습니까 해요 하는지 되는지 인지
-    는지 해야 하는 되는 하려면 하면
+    이란 란 인가요? 나요 까요 되나요 하나요 있나요 있어요 있을까요 합니까 입니까 습니까 해요 하는지 되는지
+    인지 는지 해야 하는 되는 하려면 하면
 """
 
 

@@ -47,7 +47,7 @@ LEXICAL_CALIBRATION = Calibration(
 )
 """For searches by words alone."""
 
-FOREIGN_BONUS = 4.4
+FOREIGN_BONUS = 5.0
 """Added to the logit of a query that is not English: the curve is fitted on English, and neither models nor
 stop words weigh other languages as it expects. Measured in ``benchmarks/README.md``."""
 

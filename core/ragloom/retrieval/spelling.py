@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cache
 
 from ragloom.snapshot import Snapshot
 from ragloom.snapshot.languages import ENGLISH, query_language
@@ -36,8 +37,11 @@ def corrected(
         known: Whether the embedder's model knows a word.
     """
     found: set[str] = set()
-    typed = [word.text for word in snapshot.lexical.query_words(text)]
-    foreign = query_language(typed, snapshot.lexical.languages) != ENGLISH
+
+    @cache
+    def foreign() -> bool:
+        typed = [word.text for word in snapshot.lexical.query_words(text)]
+        return query_language(typed, snapshot.lexical.languages) != ENGLISH
 
     def replaced(match: re.Match[str]) -> str:
         word = match[0]
@@ -51,7 +55,7 @@ def corrected(
         ):
             return word
         name = bool(match.start()) and word.istitle()
-        spelling = _nearest(lowered, snapshot, near=name or foreign)
+        spelling = _nearest(lowered, snapshot, near=name or foreign())
         if spelling is None:
             return word
         found.add(spelling)

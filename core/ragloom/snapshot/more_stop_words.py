@@ -67,8 +67,7 @@ _LISTS: Final = {
         co kdo kde kdy jak proč zda který která které kteří jaký jaká jaké kolik kam odkud čí a i
         nebo ale v ve na z ze do od pro po o při za nad pod mezi přes to ten ta ti toho té těch on
         ona ono oni my vy já mi je jsou byl byla bylo byli být se si že aby má
-        khi nào bao nhiêu thế ở đâu ai gì sao như là và hoặc hay của cho với trong trên từ đến được
-        bị có các những một này đó kia tôi bạn chúng ta họ nó đã đang sẽ vì nên thì mà
+        là và hoặc của với được bị các những này đó gì ai đã đang sẽ thì mà
         apa siapa kapan bagaimana berapa di mana mengapa yang dan atau untuk dengan dari pada ke ini
         itu adalah
     """,
