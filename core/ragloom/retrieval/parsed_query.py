@@ -16,6 +16,7 @@ from ragloom.retrieval.spelling import corrected
 from ragloom.snapshot import Snapshot
 from ragloom.snapshot.analyzer import spellings
 from ragloom.snapshot.languages import ENGLISH, query_language
+from ragloom.snapshot.remote import RemoteIndex
 from ragloom.snapshot.words import QueryWord, weighted_terms
 
 CORRECTED_WEIGHT = 0.7
@@ -104,6 +105,8 @@ def parse(
     def others(spelt: str) -> Sequence[QueryWord]:
         typed = without_function_words(spelt, snapshot.lexical.query_words(spelt), snapshot)
         kindred = (by_kindred_word(word, snapshot, CORRECTED_WEIGHT) for word in typed)
+        if isinstance(snapshot, RemoteIndex):  # each question about other words is one to a server
+            return list(kindred)
         words = [by_inflection(word, snapshot, CORRECTED_WEIGHT) for word in kindred]
         return with_compounds(spelt, words, snapshot, CORRECTED_WEIGHT)
 
