@@ -24,6 +24,7 @@ CORRECTED_WEIGHT = 0.7
 
 _TYPED = re.compile(r"[\w.#+-]++")
 _IDENTIFIER = re.compile(r"\w[\d_./#+-]|[\d_.#-]\w|[a-z][A-Z]")
+_LINE_NUMBER = re.compile(r"(\.[a-z]+):\d+\b")  # of setup.md:12
 _CONSTANT = re.compile("[A-Z][A-Z0-9]{4,}")  # such as ECONNRESET
 _LAST_LATIN = "\u024f"
 _BESIDE_PHRASES = (
@@ -188,7 +189,7 @@ def _phrases(text: str) -> Sequence[str]:
 
 def _identifiers(text: str) -> frozenset[str]:
     """Identifiers in lower case, a flag without its dashes; capitals are one among other words only."""
-    typed = _typed(text)
+    typed = _typed(_LINE_NUMBER.sub(r"\1", text))
     shouted = sum(word.isupper() for word in typed) > len(typed) / 2
     return frozenset(
         word.lstrip("-").casefold()

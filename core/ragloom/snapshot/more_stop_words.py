@@ -43,7 +43,7 @@ _LISTS: Final = {
     "turkish": """
         ve veya ya da de ile için gibi kadar göre sonra önce bir bu şu o bunlar şunlar onlar ben sen
         biz siz ne neden nedir nerede nereye nereden nasıl niçin niye kim kimin kimi kaç kaçı hangi
-        hangisi zaman mı mi mu mü mıdır midir mudur müdür var olarak olan oldu olduğu olur olduğunu
+        hangisi zaman mı mi mu mü mıdır midir mudur müdür olarak olan oldu olduğu olur olduğunu
         oluyor ettiği etti edilen en daha çok her ki ise ama fakat ancak tarafından şey bana bizim
         onun onu ona
     """,
@@ -60,22 +60,27 @@ _LISTS: Final = {
         що як де коли хто чому чи який яка яке які якого якої скільки куди звідки і й та або але в у
         на з із зі до від для по про при за над під між це цей ця ці той та те ті він вона воно вони
         ми ви я мені був була було були є бути його її їх так теж також щоб
-        co kto gdzie kiedy jak dlaczego czy czemu który która które którzy jaki jaka jakie ile czyj
-        i oraz a lub albo ale w we na z ze do od dla po o przy za nad pod między przez to ten ta te
-        ci tego tej tych on ona ono oni one my wy ja mi jest są był była było były być się że aby
-        żeby ma mają można
-        co kdo kde kdy jak proč zda který která které kteří jaký jaká jaké kolik kam odkud čí a i
-        nebo ale v ve na z ze do od pro po o při za nad pod mezi přes to ten ta ti toho té těch on
-        ona ono oni my vy já mi je jsou byl byla bylo byli být se si že aby má
-        là và hoặc của với được bị các những này đó gì ai đã đang sẽ thì mà
+        kto gdzie kiedy jak dlaczego czy czemu który która które którzy jaki jaka jakie ile czyj
+        i oraz a lub albo w we na z ze dla o przy między przez te
+        tego tej tych wy są był była było były być się że aby
+        żeby mają można
+        kdo kde kdy jak proč zda který která které kteří jaký jaká jaké kolik odkud čí a i
+        nebo v ve na z ze o při mezi přes toho té těch
+        vy já je jsou byl byla bylo byli být se si že aby má
+        là và hoặc của với được bị các những này đó gì đã đang sẽ thì mà
         apa siapa kapan bagaimana berapa di mana mengapa yang dan atau untuk dengan dari pada ke ini
         itu adalah
     """,
 }
 
+_LONG: Final = 4  # letters; shorter Latin words without their accents are words of other languages
+
 
 @cache
 def more_stop_words(language: str) -> frozenset[str]:
-    """Stop words of a language beside those of tantivy, in lower case, with accents and without."""
+    """Stop words of a language beside those of tantivy, in lower case, most without accents, too."""
     listed = _LISTS.get(language, "").casefold().split()
-    return frozenset(listed).union(map(fold_accents, listed))
+    folded = map(fold_accents, listed)
+    return frozenset(listed).union(
+        word for word in folded if len(word) >= _LONG or not word.isascii()
+    )

@@ -9,6 +9,7 @@ NOTES = {
     "docs/errors.md": "# Errors\n\nThe disk is full.\n",
     "src/app.py": "def main():\n    return 0\n",
     "config/app.yaml": "server:\n  port: 8080\n",
+    "docs/ports.md": "# Ports\n\nThe port is 8080.\n",
     **{f"part{number}/README.md": f"# Part {number}\n\nAbout it.\n" for number in range(5)},
 }
 
@@ -48,6 +49,10 @@ def test_a_line_names_the_chunk_that_has_it(found, line, heading):
 
 def test_a_line_behind_the_end_names_the_file(found):
     assert {"docs/setup.md"} == {chunk.uri for chunk in found("look at docs/setup.md:900")}
+
+
+def test_a_line_number_is_no_identifier(found, files):
+    assert {"docs/setup.md"} == {chunk.uri for chunk in found("setup.md:8080")}
 
 
 @pytest.mark.parametrize(

@@ -116,7 +116,7 @@ def test_a_machine_with_the_address_alone_finds_what_the_index_does(
     for query in (
         "dash boards",
         "time stamp",
-        "datbase",
+        "dashboardz",
         "log in",
         "logfile",
         "השרת",
