@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from ragloom.retrieval.parsed_query import ParsedQuery
 from ragloom.retrieval.row_numbers import scores_by_row
+from ragloom.retrieval.running_text import running_text
 from ragloom.snapshot import Snapshot
 
 CANDIDATES = 1000
@@ -72,9 +73,3 @@ def rows_with_phrases(
     texts = [running_text(snapshot, int(rows[at])) for at in likely]
     found = [all(phrase in text for phrase in phrases) for text in texts]
     return likely[np.array(found, np.bool_)]
-
-
-def running_text(snapshot: Snapshot, row: int) -> str:
-    """What a chunk says, in lower case, with one blank between two words."""
-    chunk = snapshot.chunk(row)
-    return " ".join(f"{chunk.context} {chunk.text}".casefold().split())

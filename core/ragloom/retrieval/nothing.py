@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ragloom.config.spelling import counted
+from ragloom.retrieval.parsed_query import ParsedQuery
 from ragloom.types import Context, Hit, SearchResult
 
 
@@ -17,6 +18,18 @@ def no_match(closest: Hit, least: float) -> str:
         f"no relevant match (best {best}, minimum {minimum}); "
         f"closest: {chunk.uri}:{chunk.lines.start}{title}"
     )
+
+
+def nothing_asked(query: ParsedQuery) -> str:
+    """Why a query asks for nothing, and how to ask for its words all the same; empty where it asks."""
+    if not any(map(str.isalnum, query.text)):
+        return "the query has no word"
+    if not query.words:
+        return "the query is small talk and asks for nothing"
+    if query.words[0].stop and not query.identifiers and not query.phrases:
+        quoted = f'"{" ".join(query.text.split())}"'
+        return f"the query has stop words only; in quotation marks they are searched: {quoted!r}"
+    return ""
 
 
 def why_fewer(hits: Sequence[Hit], changed: int, closest: Hit | None, least: float) -> str:

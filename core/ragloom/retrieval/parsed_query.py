@@ -7,23 +7,35 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ragloom.protocols import Embedder
-from ragloom.retrieval.agent_nouns import by_agent_noun
+from ragloom.retrieval.compounds import with_compounds
+from ragloom.retrieval.function_words import without_function_words
+from ragloom.retrieval.inflections import by_inflection
+from ragloom.retrieval.kindred_words import by_kindred_word
 from ragloom.retrieval.rewriting import queries
 from ragloom.retrieval.spelling import corrected
 from ragloom.snapshot import Snapshot
 from ragloom.snapshot.languages import ENGLISH, query_language
+from ragloom.snapshot.remote import RemoteIndex
 from ragloom.snapshot.spellings import alternatives, punctuated, spellings
 from ragloom.snapshot.words import QueryWord, weighted_terms
 
 CORRECTED_WEIGHT = 0.7
-"""Of a word that is corrected, or found by its agent noun, beside one that is found as it is typed."""
+"""Of a word that is corrected, or found by another one, beside one that is found as it is typed."""
 
 _TYPED = re.compile(r"[\w.#+-]++")
 _IDENTIFIER = re.compile(r"\w[\d_./#+-]|[\d_.#-]\w|[a-z][A-Z]")
+_LINE_NUMBER = re.compile(r"(\.[a-z]+):\d+\b")  # of setup.md:12
 _CONSTANT = re.compile("[A-Z][A-Z0-9]{4,}")  # such as ECONNRESET
 _LAST_LATIN = "\u024f"
 _BESIDE_PHRASES = (
     6  # words beside which a phrase in quotation marks is one that every hit has to hold
+)
+_FEW_WORDS = 4  # of a text that is a phrase by itself
+_HEADS = frozenset(
+    """
+    a an the this these that those my our your its his her their in on of for by to at with from under
+    over into through during between about above below after before against
+    """.split()  # noqa: SIM905 - as people read it
 )
 _PHRASE = re.compile(r"[\"“„«]([^\"“”„«»]+)[\"”“»]")
 
@@ -44,10 +56,10 @@ class ParsedQuery:
         punctuated: Its words with punctuation, such as ``5.15.5`` or ``--no-cache``, each with the terms by
             which the chunks that have it letter for letter are found; none where no chunk has.
         foreign: Whether it is in another language than English.
-        bare: Whether it is words alone, without anything that makes a sentence of them, or one name, such
-            as ``this.id``, whatever it is made of.
+        bare: Whether it is words alone, without anything that makes a sentence of them but articles and
+            prepositions before them, or one name, such as ``this.id``, whatever it is made of.
         phrase: Its content, in lower case, where that is several words in a row: "circuit breaker" in "what
-            is a circuit breaker?".
+            is a circuit breaker?"; all of a text of a few words, such as "set up".
         known: The share of its words that the model has whole, 0 to 1; 1 without a model.
     """
 
@@ -98,16 +110,21 @@ def parse(
             return 1.0
         return sum(embedder.counter.count(word.text) <= 1 for word in found) / len(found)
 
+    def others(spelt: str) -> Sequence[QueryWord]:
+        typed = without_function_words(spelt, snapshot.lexical.query_words(spelt), snapshot)
+        kindred = (by_kindred_word(word, snapshot, CORRECTED_WEIGHT) for word in typed)
+        if isinstance(snapshot, RemoteIndex):  # each question about other words is one to a server
+            return list(kindred)
+        words = [by_inflection(word, snapshot, CORRECTED_WEIGHT) for word in kindred]
+        return with_compounds(spelt, words, snapshot, CORRECTED_WEIGHT)
+
     def parsed(one: str) -> ParsedQuery:
         spelt, found = corrected(one, snapshot, known)
         words = [
             replace(word, weights=tuple((term, CORRECTED_WEIGHT * at) for term, at in word.weights))
             if word.text in found
             else word
-            for word in (
-                by_agent_noun(word, snapshot, CORRECTED_WEIGHT)
-                for word in snapshot.lexical.query_words(spelt)
-            )
+            for word in others(spelt)
         ]
         content = [word for word in words if not word.stop] or words
         terms = weighted_terms(words)
@@ -124,8 +141,10 @@ def parse(
             names=identifiers | _names(spelt),
             punctuated={word: _terms_of(word, snapshot) for word in punctuated(spelt)},
             foreign=_is_foreign(spelt, words, snapshot.lexical.languages),
-            bare=len(content) == len(words) or len(_typed(spelt)) == 1,
-            phrase=_in_a_row(spelt, content),
+            bare=len(content) == len(words)
+            or len(_typed(spelt)) == 1
+            or (not sentences and _is_headed(spelt, words)),
+            phrase=_in_a_row(spelt, content) or ("" if sentences else _few_words(spelt)),
             known=whole_words(content),
         )
 
@@ -146,6 +165,23 @@ def _is_foreign(text: str, words: Sequence[QueryWord], languages: Sequence[str])
     if sum(letter > _LAST_LATIN for letter in letters) * 2 > len(letters):
         return True
     return query_language([word.text for word in words], languages) != ENGLISH
+
+
+def _is_headed(text: str, words: Sequence[QueryWord]) -> bool:
+    """Whether words alone have an article or a preposition before them: "in the browser"."""
+    stops = [word.stop for word in words]
+    heads = [word.text for word in words[: sum(stops)]]
+    return (
+        not text.rstrip().endswith("?")
+        and sorted(stops, reverse=True) == stops
+        and _HEADS.issuperset(heads)
+    )
+
+
+def _few_words(text: str) -> str:
+    """A text of a few words, stop words or not, such as "set up"; empty where it is longer, or asks."""
+    words = text.casefold().split()
+    return " ".join(words) if 1 < len(words) <= _FEW_WORDS and all(map(str.isalpha, words)) else ""
 
 
 def _in_a_row(text: str, content: Sequence[QueryWord]) -> str:
@@ -170,7 +206,7 @@ def _phrases(text: str) -> Sequence[str]:
 
 def _identifiers(text: str) -> frozenset[str]:
     """Identifiers in lower case, a flag without its dashes; capitals are one among other words only."""
-    typed = _typed(text)
+    typed = _typed(_LINE_NUMBER.sub(r"\1", text))
     shouted = sum(word.isupper() for word in typed) > len(typed) / 2
     return frozenset(
         word.lstrip("-").casefold()

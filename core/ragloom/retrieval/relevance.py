@@ -18,9 +18,10 @@ import numpy.typing as npt
 
 from ragloom.retrieval.calibration import FEATURES, logits
 from ragloom.retrieval.generic_words import GENERIC
-from ragloom.retrieval.lexical_scores import running_text
+from ragloom.retrieval.named_files import of_named_files
 from ragloom.retrieval.parsed_query import CORRECTED_WEIGHT, ParsedQuery
 from ragloom.retrieval.ranking import Candidates
+from ragloom.retrieval.running_text import running_text
 from ragloom.snapshot import Snapshot
 from ragloom.snapshot.analyzer import words as words_of
 from ragloom.snapshot.lexical import LexicalIndex
@@ -49,7 +50,7 @@ LEXICAL_CALIBRATION = Calibration(
 )
 """For searches by words alone."""
 
-FOREIGN_BONUS = 4.4
+FOREIGN_BONUS = 5.0
 """Added to the logit of a query that is not English: the curve is fitted on English, and neither models nor
 stop words weigh other languages as it expects. Measured in ``benchmarks/README.md``."""
 
@@ -198,12 +199,13 @@ def weigh(
     logit += FOREIGN_BONUS if query.foreign else 0.0
     curve = 1 / (1 + np.exp(-logit))
     literal = _literal(query, found, rows, held, seen.frequency)
+    literal |= of_named_files(query.text, found.snapshot, rows)
     if query.words and not query.words[0].stop and not query.corrected:
         if scores is not None and len(query.words) > 1:
             files = found.snapshot.file_of_row[rows]
             of_the_best = _stands_out(files, scores, held) & (files == found.best_file)
             for own, _ in _decided(query):
-                of_the_best &= held[:, own].all(axis=1)
+                of_the_best &= _missing(held[:, own]) == 0
             literal |= of_the_best
         decided = literal | (curve >= LITERAL_RELEVANCE)
         near = seen.matrix[:, FEATURES.index("cosine")] >= _from(unrelated, _NEAR)
@@ -224,7 +226,7 @@ def _held(
     for own, _ in names:
         held[:, own] = False
     for own, terms in names:
-        stands: npt.NDArray[np.bool_] = index.spelt(terms, serials).any(axis=1)
+        stands = np.count_nonzero(index.spelt(terms, serials), axis=1) > 0
         held[:, own] |= stands[:, np.newaxis]
     return held
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
+from ragloom.retrieval.foreign_courtesies import without_foreign_courtesies
 from ragloom.snapshot.languages import STOP_WORDS
 from ragloom.text.sentences import sentence_starts
 
@@ -22,7 +23,7 @@ _PLEAS = frozenset(
 )
 _GREETINGS = _PLEAS | frozenset(
     """
-    hi hello hey hiya howdy greetings cheers bye goodbye
+    hi hello hey hiya howdy yo greetings cheers bye goodbye
     """.split()  # noqa: SIM905 - as people read it
 )
 _COURTESIES = _GREETINGS | frozenset(
@@ -35,8 +36,8 @@ _SOFT = frozenset(
     """
     able advance advice advise afternoon all also anybody anyone anything appreciating ask
     asking assist assistance best bit brief briefly bunch chance clarify clear confused
-    confusing could curious day describe direct direction enlighten evening ever everybody everyone
-    explain explaining explanation favor favour figure find finding folks friend friends give
+    confusing could curious day describe direct direction elaborate enlighten evening ever everybody
+    everyone explain explaining explanation favor favour figure find finding folks friend friends give
     giving glad good great guess guidance guide guys hand happen help helpful helping hint hints
     hoping hope i'd i'm i've idea indeed info information insight kind know knowing lead learn let like
     little look looking lot lots love lovely many maybe may might million minute moment morning much
@@ -62,6 +63,7 @@ _REQUESTS = (
     "your name",
     "nice to meet",
     "is there (?:anyone|anybody|someone)",
+    "(?:is|are) there (?:any|some|an) (?:(?:docs|documentation|examples?|tutorials?|or) )+(?:on|about)",
     "(?:have|has) (?:a|anyone|anybody) (?:look|idea)",
     "no (?:worries|rush)",
     "take care",
@@ -111,7 +113,11 @@ def queries(text: str) -> tuple[str, Sequence[str]]:
         The whole, empty where the text is nothing but courtesies; and up to :data:`MOST_SENTENCES` of its
         sentences, questions first, none where there is only one.
     """
-    kept = [plain for sentence in _sentences(text) if (plain := _plain(sentence))]
+    kept = [
+        plain
+        for sentence in _sentences(text)
+        if (plain := _plain(without_foreign_courtesies(sentence)))
+    ]
     whole = " ".join(kept)
     if len(kept) < 2:  # noqa: PLR2004 - of one sentence nothing is to be told apart
         return whole, ()

@@ -38,10 +38,10 @@ class Row:
     def place(self, chunk: Chunk) -> Place:
         """What becomes of a chunk that passes the gate.
 
-        ``copy`` where its text is shown already, whitespace at its ends aside; ``folded`` where the row has
+        ``copy`` where its text is shown already, the ends of its lines aside; ``folded`` where the row has
         no room for it, and has another hit of its file that can name it; ``surplus`` where it has none.
         """
-        if chunk.text.strip() in self._by_text:
+        if _said(chunk) in self._by_text:
             return "copy"
         of_file = len(self._of_file.get(chunk.uri, ()))
         if self._per_file and of_file and (self.full or of_file >= self._per_file):
@@ -54,10 +54,10 @@ class Row:
         at = len(self._hits)
         if place == "shown":
             self._hits.append(hit)
-            self._by_text[chunk.text.strip()] = at
+            self._by_text[_said(chunk)] = at
             self._of_file.setdefault(chunk.uri, []).append(at)
         elif place == "copy":
-            at = self._by_text[chunk.text.strip()]
+            at = self._by_text[_said(chunk)]
             self._copies.setdefault(at, []).append(Location(chunk.uri, chunk.lines))
         elif place == "folded":
             self._more.setdefault(chunk.uri, []).append(chunk.lines)
@@ -80,6 +80,11 @@ class Row:
     def _folded(self, uri: str) -> tuple[Lines, ...]:
         shown = (self._hits[at].chunk.lines for at in self._of_file[uri])
         return _others(self._more[uri], *shown)
+
+
+def _said(chunk: Chunk) -> str:
+    """The text of a chunk, whatever program ended its lines."""
+    return "\n".join(line.rstrip() for line in chunk.text.strip().splitlines())
 
 
 def _others(found: Iterable[T], *own: T) -> tuple[T, ...]:

@@ -20,7 +20,7 @@ from ragloom.errors import ModelError
 from ragloom.protocols import Embedder
 from ragloom.retrieval.answers import Answers
 from ragloom.retrieval.gate import Judged, examined, farthest, judge
-from ragloom.retrieval.nothing import why_fewer
+from ragloom.retrieval.nothing import nothing_asked, why_fewer
 from ragloom.retrieval.parsed_query import ParsedQuery, parse
 from ragloom.retrieval.query import Query
 from ragloom.retrieval.ranking import Candidates, Ranking, best_by_words, find_candidates, order
@@ -215,6 +215,8 @@ def result_of(query: Query, space: Answers, judgement: Judgement) -> SearchResul
         closest, _ = judgement.weighed.hit(best)
     whole = judgement.parsed[0]
     reason = judgement.ranking.reason
+    if closest is not None and (unasked := nothing_asked(whole)):
+        reason, closest = unasked, None
     if reason and not len(space.snapshot()):
         reason = nothing_indexed(space.unread())
     return SearchResult(

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 import tantivy
 
+from ragloom.snapshot.more_stop_words import more_stop_words
+
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
 
@@ -106,10 +108,11 @@ def stop_words(words: Iterable[str], language: str) -> frozenset[str]:
     """Those of ``words``, in lower case, that are stop words of a language."""
     if language == ENGLISH:
         return STOP_WORDS.intersection(words)
-    if language not in _STOPPED:
-        return frozenset()
     given = frozenset(words)
-    return given.difference(_without_stop_words(language).analyze(" ".join(given)))
+    stops = given & more_stop_words(language)
+    if language in _STOPPED:
+        stops |= given.difference(_without_stop_words(language).analyze(" ".join(given)))
+    return stops
 
 
 def query_language(words: Sequence[str], held: Sequence[str]) -> str:

@@ -267,12 +267,12 @@ class LexicalIndex:
         """The terms of a field, and how many documents have each; removed ones count until a merge."""
         return self._searcher.terms_with_prefix(field, "")
 
-    def vocabulary(self, prefix: str) -> Sequence[tuple[str, int]]:
-        """The words that begin with ``prefix``, in lower case, and how many documents have each.
+    def vocabulary(self, prefix: str, field: str = VOCABULARY) -> Sequence[tuple[str, int]]:
+        """The words, or terms of a field, that begin with ``prefix``, and how many documents have each.
 
         Of documents that are removed, too: :meth:`spelling_frequency` does not count those.
         """
-        return self._searcher.terms_with_prefix(VOCABULARY, prefix)
+        return self._searcher.terms_with_prefix(field, prefix)
 
     def search(
         self,

@@ -130,7 +130,7 @@ class RemoteWords:
         """As of :class:`LexicalIndex`."""
         return self._index.frequency(spelling, self._level, FIELDS.index(VOCABULARY))
 
-    def vocabulary(self, _prefix: str) -> Sequence[tuple[str, int]]:
+    def vocabulary(self, _prefix: str, _field: str = VOCABULARY) -> Sequence[tuple[str, int]]:
         """None: a misspelt word is not corrected."""
         return ()
 

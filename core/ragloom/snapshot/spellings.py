@@ -20,7 +20,6 @@ _FLAG = re.compile(r"-(?<![\w-]-)-?[^\W\d_]\w*+(?:-++\w++)*+")
 _JOINT = re.compile("[.#+/@:]++")
 _FENCE = re.compile("[#/@:]++")  # what stands between them is a name by itself
 _NUMBER = re.compile(r"v?\d++[.:/]")
-_LINE = re.compile(r"(?::\d++){1,2}\Z")
 _MOST_JOINTS = 8  # of a name whose beginnings and ends are kept
 _KEPT = range(2, 80)  # characters of what is kept
 
@@ -92,5 +91,3 @@ def alternatives(word: str) -> Iterator[Sequence[str]]:
     names = _versions(word)
     yield from ([name] for name in names)
     yield [term for name in names for term in (f"{name}*", f"*{name}")]
-    if line := _LINE.search(word):
-        yield from alternatives(word[: line.start()])

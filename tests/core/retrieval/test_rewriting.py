@@ -21,6 +21,10 @@ PLAIN = {
     "I'm wondering whether the keys are rotated": "keys are rotated",
     "Could anyone point me to the page on log levels? Cheers": "page on log levels",
     "do you know what latency_ms means? thank you": "latency_ms means?",
+    "is there any documentation, tutorial or example on custom keys?": "custom keys?",
+    "Are there some docs about custom keys?": "custom keys?",
+    "yo how do I rotate the keys": "how do I rotate the keys",
+    "How do I rotate the keys? Could you elaborate?": "How do I rotate the keys?",
 }
 EMPTY = [
     "hello",
@@ -67,6 +71,67 @@ def test_courtesies_are_removed_at_both_ends(text: str, plain: str) -> None:
     assert words == [word for word in content(whole) if word in words]
     courteous = {"please", "thanks", "thank", "thx", "hi", "hello", "hey", "dear", "cheers", "many"}
     assert set() == courteous & set(content(whole))
+
+
+FOREIGN = {
+    "Hallo, wann wird gesichert?": "wann wird gesichert?",
+    "Könnten Sie mir bitte sagen, wann gesichert wird?": "wann gesichert wird?",
+    "Wann wird gesichert? Vielen Dank im Voraus!": "Wann wird gesichert?",
+    "Kannst du mir bitte erklären, was ein Schlüssel ist, danke": "was ein Schlüssel ist",
+    "Bonjour, comment restaurer, s'il vous plaît ?": "comment restaurer?",
+    "Quelqu’un sait comment restaurer ? Merci d’avance": "comment restaurer?",
+    "Hola, ¿podría decirme cuándo caducan?": "cuándo caducan?",
+    "cuándo caducan, por favor": "cuándo caducan",
+    "Olá, alguém sabe quando são emitidas? Obrigada!": "quando são emitidas?",
+    "Buongiorno, potrebbe dirmi dove si trova la chiave? Grazie mille": "dove si trova la chiave?",
+    "Dzień dobry, czy mógłby mi Pan powiedzieć, kiedy to jest?": "kiedy to jest?",
+    "Dobrý den, mohl byste mi prosím říct, kdy to je? Děkuji": "kdy to je?",
+    "Merhaba, izin ne zaman? Teşekkürler": "izin ne zaman?",
+    "Здравствуйте, подскажите, пожалуйста, где ключ? Спасибо!": "где ключ?",
+    "Добрий день, підкажіть, будь ласка, де ключ?": "де ключ?",
+    "Καλημέρα, θα μπορούσατε να μου πείτε πότε γίνεται; Ευχαριστώ": "πότε γίνεται;",
+    "שלום, מתי מגבים? תודה רבה": "מתי מגבים?",
+    "مرحبا، متى يتم النسخ؟ شكرا": "متى يتم النسخ؟",
+    "नमस्ते, बैकअप कब होता है? धन्यवाद": "बैकअप कब होता है?",
+    "வணக்கம், விடுமுறை எப்போது? நன்றி": "விடுமுறை எப்போது?",
+    "สวัสดีครับ สำรองเมื่อไหร่ ขอบคุณครับ": "สำรองเมื่อไหร่",
+    "你好，请问什么时候备份？谢谢！": "什么时候备份？",
+    "復元の方法を教えてください": "復元の方法",
+    "안녕하세요, 언제 백업됩니까? 감사합니다": "언제 백업됩니까?",
+    "백업 시간을 알려주세요": "백업 시간",
+    "Xin chào, sao lưu lúc nào? Cảm ơn": "sao lưu lúc nào?",
+}
+FOREIGN_SMALL_TALK = """
+hallo|Danke!|Vielen Dank|Guten Tag|Wer bist du?
+Bonjour|merci beaucoup|Hola|Muchas gracias|por favor|Olá|obrigado
+Buongiorno|grazie|Dzień dobry|dziękuję|Ahoj|Děkuji|Merhaba|teşekkürler|Привет
+Спасибо|Дякую|Γεια σας|Ευχαριστώ
+مرحبا|شكرا|שלום|בבקשה|नमस्ते|धन्यवाद|নমস্কার|வணக்கம்|สวัสดีครับ|မင်္ဂလာပါ|អរគុណ|Xin chào|你好|谢谢|こんにちは
+ありがとうございます|教えてください|안녕하세요|감사합니다
+"""
+
+
+@pytest.mark.parametrize(("text", "plain"), FOREIGN.items())
+def test_courtesies_of_other_languages_are_removed_too(text: str, plain: str) -> None:
+    whole, _ = queries(text)
+    assert plain.rstrip("?;؟？") == whole.rstrip("?;؟？ ")
+
+
+@pytest.mark.parametrize("text", re.split(r"[|\n]", FOREIGN_SMALL_TALK.strip()))
+def test_small_talk_in_other_languages_is_no_query(text: str) -> None:
+    assert ("", ()) == queries(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Hallo Welt",
+        "Ciao Bella", "bitter lemon", "merchandise", "Dankesrede", "por", "danke-seite.md",
+        '"por favor" en el texto', "a tutti i costi", "servus publicus", "谢谢你的歌词", "salutations",
+    ],
+)  # fmt: skip
+def test_what_only_looks_like_a_foreign_courtesy_stays(text: str) -> None:
+    assert text == queries(text)[0] or "歌词" in queries(text)[0]
 
 
 @pytest.mark.parametrize("text", EMPTY)

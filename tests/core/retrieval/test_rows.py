@@ -45,6 +45,17 @@ def places(hits):
     return [(hit.chunk.uri, hit.chunk.lines) for hit in hits]
 
 
+@pytest.mark.parametrize("end", ["\r\n", "\r", "  \n", "\n"])
+def test_a_text_with_other_ends_of_lines_is_the_same(files, make_space, end):
+    text = f"{BACKUPS}Tapes are kept\nfor a year.\n"
+    (files / "one.md").write_bytes(text.encode())
+    (files / "two.md").write_bytes(f"\ufeff{text.replace(chr(10), end)}".encode())
+    space = make_space()
+    space.index()
+    (hit,) = space.search("storage team").hits
+    assert {"one.md", "two.md"} == {hit.chunk.uri, *(copy.uri for copy in hit.copies)}
+
+
 def verdicts(space, query):
     return Counter(item.verdict.partition(":")[0] for item in space.explain(query).hits)
 

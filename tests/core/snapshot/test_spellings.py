@@ -36,7 +36,6 @@ def test_terms(text, terms):
         ("os.path", "os.path.join(a, b)"),
         ("path.join", "os.path.join(a, b)"),
         ("nginx.conf", "etc/nginx.conf.md"),
-        ("setup.md:12", "see docs/setup.md"),
     ],
 )
 def test_what_a_query_means_stands_in_longer_names(word, held_by):

@@ -112,6 +112,19 @@ def test_a_machine_with_the_address_alone_finds_what_the_index_does(
     assert context.citations
     assert not (tmp_path / "away" / ".ragloom").exists()
 
+    # Of words that other machines write in one, or otherwise, no question is asked.
+    for query in (
+        "dash boards",
+        "time stamp",
+        "dashboardz",
+        "log in",
+        "logfile",
+        "השרת",
+        "数据库什么时候备份",
+        "what does README.md say?",
+    ):
+        assert found(remote, query), query
+
     # The command line marks the words of a query, and explains.
     from ragloom.cli._passages import QueryWords
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragloom.retrieval.agent_nouns import by_agent_noun
+from ragloom.retrieval.kindred_words import by_kindred_word
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def snapshot(make_space, files):
 def test_a_verb_is_found_by_its_noun_and_a_noun_by_its_verb(snapshot, asked, stands):
     (word,) = snapshot.lexical.query_words(asked)
     (other,) = snapshot.lexical.query_words(stands)
-    found = by_agent_noun(word, snapshot, 0.5)
+    found = by_kindred_word(word, snapshot, 0.5)
     assert found.text == asked
     assert found.forms == other.forms
     assert found.weights == tuple((term, 0.5 * weight) for term, weight in other.weights)
@@ -46,4 +46,4 @@ def test_a_verb_is_found_by_its_noun_and_a_noun_by_its_verb(snapshot, asked, sta
 )
 def test_others_stay_as_they_are(snapshot, asked):
     (word, *_) = snapshot.lexical.query_words(asked)
-    assert by_agent_noun(word, snapshot, 0.5) == word
+    assert by_kindred_word(word, snapshot, 0.5) == word

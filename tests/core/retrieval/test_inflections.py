@@ -1,0 +1,73 @@
+"""A word is found by its other forms in languages that have no stemmer."""
+
+from __future__ import annotations
+
+import pytest
+
+NOTES = {
+    "he.md": "# נהלים\n\nהעותקים המוצפנים נשמרים בשרת נפרד, וכל עובד מקבל חשבון.\n",
+    "bn.md": "# নিয়ম\n\nপ্রতি রাতে ডাটাবেসের অনুলিপি নেওয়া হয়, আর প্রত্যেক কর্মচারী ছুটি পান।\n",
+    "hi.md": "# नियम\n\nहर विभाग अपनी समीक्षा लिखता है और भाषाओं का चयन करता है।\n",
+    "pl.md": "# Poczta\n\nWiadomości są odrzucane, a zwierzęta są dozwolone za zgodą właściciela.\n",
+    "uk.md": "# Мережа\n\nПароль змінюють щомісяця, доступ видає адміністратор будинку.\n",
+    "de.md": "# Dienst\n\nDas Prüfsummenverzeichnis wird geladen, und der Dienst startet neu.\n",
+    "cs.md": "# Knihovna\n\nČtenářský průkaz je nepřenosný; půjčujeme časopisy i mapy.\n",
+}
+
+
+@pytest.fixture(params=["hybrid", "lexical"])
+def found(request, make_space, files):
+    for name, text in NOTES.items():
+        (files / name).write_text(text, "utf-8")
+    space = make_space()
+    space.index()
+    return lambda query: [
+        hit.chunk.uri for hit in space.search(query, top_k=1, mode=request.param).hits
+    ]
+
+
+@pytest.mark.parametrize(
+    ("query", "path"),
+    [
+        ("שרת", "he.md"),  # in a server
+        ("השרת", "he.md"),
+        ("לשרת", "he.md"),
+        ("מוצפנים", "he.md"),
+        ("מוצפן", "he.md"),
+        ("עובדים", "he.md"),
+        ("עותק", "he.md"),
+        ("ডাটাবেস", "bn.md"),
+        ("ডাটাবেসে", "bn.md"),
+        ("কর্মচারীদের", "bn.md"),
+        ("ছুটির", "bn.md"),
+        ("विभागों", "hi.md"),
+        ("wiadomość", "pl.md"),
+        ("właścicielem", "pl.md"),
+        ("wlasciciel", "pl.md"),
+        ("паролі", "uk.md"),
+        ("адміністратором", "uk.md"),
+        ("čtenářského průkazu", "cs.md"),
+        ("Prüfsumme", "de.md"),  # the head of a compound
+    ],
+)
+def test_another_form_of_a_word_is_found(found, query, path):
+    assert [path] == found(query)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "שלג",
+        "מטרייה",
+        "ছাতা",
+        "छाता",
+        "wiatrak",
+        "właśnie",
+        "парасолька",
+        "адмірал",
+        "čtvrtek",
+        "kubectl",
+    ],
+)
+def test_a_word_that_only_begins_alike_is_not(found, query):
+    assert [] == found(query)
