@@ -35,7 +35,7 @@ from ragloom.retrieval.calibration import FEATURES, fit_to_pairs, logits, with_g
 from ragloom.retrieval.gate import examined
 from ragloom.retrieval.parsed_query import parse
 from ragloom.retrieval.ranking import Candidates, find_candidates, order
-from ragloom.retrieval.relevance import FOREIGN_BONUS, LITERAL_RELEVANCE, features, weigh
+from ragloom.retrieval.relevance import LITERAL_RELEVANCE, features, foreign_bonus, weigh
 
 FIRST = 5
 OF_A_SENTENCE = 10
@@ -84,7 +84,7 @@ class Asked:
         literal: ``(n,)``: whether what stands in it is evidence by itself.
         right: ``(n,)``: whether it answers, and is among the first five.
         vector: Whether the model knows the query.
-        foreign: Whether it is not English.
+        bonus: What its language adds to its logit.
     """
 
     collection: str
@@ -93,7 +93,7 @@ class Asked:
     literal: npt.NDArray[np.bool_]
     right: npt.NDArray[np.bool_]
     vector: bool
-    foreign: bool
+    bonus: float
 
     @property
     def answered(self) -> bool:
@@ -139,7 +139,7 @@ def ask(question: Question, name: str, space: Space, mode: Mode) -> Asked | None
         literal=np.array(literal).max(axis=0) >= LITERAL_RELEVANCE,
         right=np.array([uri in question.right for uri in uris]) & (np.arange(len(rows)) < FIRST),
         vector=found[0].vector is not None,
-        foreign=parsed[0].foreign,
+        bonus=foreign_bonus(parsed[0]),
     )
 
 
@@ -169,7 +169,7 @@ def fitted(asked: Sequence[Asked], mode: Mode) -> Calibration:
                 answers.append(right)
                 behind = BEHIND if place >= 2 else 1.0
                 weights.append(1.0 if right else WRONG[one.group] * behind)
-                offset.append(one.foreign * FOREIGN_BONUS / SLOPE)
+                offset.append(one.bonus / SLOPE)
     names = ", ".join(dict.fromkeys(one.collection for one in asked))
     return fit_to_pairs(
         np.array(features),
@@ -183,9 +183,7 @@ def fitted(asked: Sequence[Asked], mode: Mode) -> Calibration:
 
 def best_logit(one: Asked, curve: Calibration, slope: float = 1.0) -> float:
     """Of what answers, or of anything where nothing does; infinite for what is evidence by itself."""
-    found = logits(curve, one.features).max(axis=0)
-    if one.foreign:
-        found += FOREIGN_BONUS * slope / SLOPE
+    found = logits(curve, one.features).max(axis=0) + one.bonus * slope / SLOPE
     found[one.literal] = np.inf
     return float(found[one.right].max() if one.answered else found.max())
 

@@ -56,6 +56,7 @@ class ParsedQuery:
         punctuated: Its words with punctuation, such as ``5.15.5`` or ``--no-cache``, each with the terms by
             which the chunks that have it letter for letter are found; none where no chunk has.
         foreign: Whether it is in another language than English.
+        other_script: Whether most of its letters are not Latin; it is foreign, then.
         bare: Whether it is words alone, without anything that makes a sentence of them but articles and
             prepositions before them, or one name, such as ``this.id``, whatever it is made of.
         phrase: Its content, in lower case, where that is several words in a row: "circuit breaker" in "what
@@ -73,6 +74,7 @@ class ParsedQuery:
     names: frozenset[str] = frozenset()
     punctuated: Mapping[str, Sequence[str]] = field(default_factory=dict)
     foreign: bool = False
+    other_script: bool = False
     bare: bool = False
     phrase: str = ""
     known: float = 1.0
@@ -140,7 +142,9 @@ def parse(
             identifiers=identifiers,
             names=identifiers | _names(spelt),
             punctuated={word: _terms_of(word, snapshot) for word in punctuated(spelt)},
-            foreign=_is_foreign(spelt, words, snapshot.lexical.languages),
+            foreign=(other_script := _is_other_script(spelt))
+            or query_language([word.text for word in words], snapshot.lexical.languages) != ENGLISH,
+            other_script=other_script,
             bare=len(content) == len(words)
             or len(_typed(spelt)) == 1
             or (not sentences and _is_headed(spelt, words)),
@@ -160,11 +164,9 @@ def _terms_of(word: str, snapshot: Snapshot) -> Sequence[str]:
     return ()
 
 
-def _is_foreign(text: str, words: Sequence[QueryWord], languages: Sequence[str]) -> bool:
+def _is_other_script(text: str) -> bool:
     letters = [letter for letter in text if letter.isalpha()]
-    if sum(letter > _LAST_LATIN for letter in letters) * 2 > len(letters):
-        return True
-    return query_language([word.text for word in words], languages) != ENGLISH
+    return sum(letter > _LAST_LATIN for letter in letters) * 2 > len(letters)
 
 
 def _is_headed(text: str, words: Sequence[QueryWord]) -> bool:

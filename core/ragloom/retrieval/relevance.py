@@ -50,9 +50,7 @@ LEXICAL_CALIBRATION = Calibration(
 )
 """For searches by words alone."""
 
-FOREIGN_BONUS = 5.0
-"""Added to the logit of a query that is not English: the curve is fitted on English, and neither models nor
-stop words weigh other languages as it expects. Measured in ``benchmarks/README.md``."""
+_FOREIGN_BONUS, _OTHER_SCRIPT_BONUS = 4.4, 5.5
 
 COMMONEST = 1.0
 """The least inverse document frequency that a word counts with, though most passages hold it."""
@@ -117,6 +115,17 @@ class Features:
     compared: npt.NDArray[np.bool_]
     held: npt.NDArray[np.bool_]
     frequency: npt.NDArray[np.int64]
+
+
+def foreign_bonus(query: ParsedQuery) -> float:
+    """What is added to the logit of a query that is not English.
+
+    The curve is fitted on English, and neither models nor stop words weigh other languages as it expects,
+    those least whose letters the model does not know. Measured in ``benchmarks/README.md``.
+    """
+    if query.other_script:
+        return _OTHER_SCRIPT_BONUS
+    return _FOREIGN_BONUS if query.foreign else 0.0
 
 
 def features(
@@ -196,7 +205,7 @@ def weigh(
     if not seen.compared.all():  # by their words alone, until they have a vector
         by_words = logits(LEXICAL_CALIBRATION, seen.matrix)
         logit = np.where(seen.compared, logit, by_words)
-    logit += FOREIGN_BONUS if query.foreign else 0.0
+    logit += foreign_bonus(query)
     curve = 1 / (1 + np.exp(-logit))
     literal = _literal(query, found, rows, held, seen.frequency)
     literal |= of_named_files(query.text, found.snapshot, rows)
