@@ -1,8 +1,8 @@
 """Every line of the pages that installs ragloom, against a local index, with what its extras bring.
 
-The index has the wheel of this tree alone. What the extras require is linked, file by file, from the
-environment that runs the tests: that and nothing else, so that an extra that brings too little is found
-out, and nothing is downloaded.
+The index has the wheel of this tree alone. What the extras require is linked from the environment that
+runs the tests: that and nothing else, so that an extra that brings too little is found out, and nothing
+is downloaded.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ import subprocess
 import sysconfig
 import threading
 import venv
-from importlib.metadata import PackageNotFoundError, distribution
+from collections import Counter
+from importlib.metadata import PackageNotFoundError, distribution, distributions
 from pathlib import Path
 
 import pytest
@@ -68,17 +69,29 @@ def required(requirement: Requirement, seen: dict[str, set[str]]) -> None:
                 raise AssertionError(f"{line}, of {name}, is not installed here") from error
 
 
+@functools.cache
+def owners() -> Counter[str]:
+    """How many distributions have something at each place of the folder of packages."""
+    files = (one.files or () for one in distributions())
+    return Counter(top for listed in files for top in {file.parts[0] for file in listed})
+
+
 def linked(names: list[str], packages: Path) -> None:
-    """Link the files of distributions into a folder of packages."""
+    """Link distributions into a folder of packages: each folder whole, unless another shares it.
+
+    A whole folder brings what is compiled already.
+    """
     for name in names:
         installed = distribution(name)
-        for file in installed.files or ():
-            target = packages / file
-            source = Path(str(installed.locate_file(file))).resolve()
-            if ".." in file.parts or file.suffix in {".pyc", ".pth"} or not source.is_file():
-                continue
+        places = {
+            Path(top if owners()[top := file.parts[0]] == 1 else file)
+            for file in installed.files or ()
+            if ".." not in file.parts and file.suffix not in {".pyc", ".pth"}
+        }
+        for place in places:
+            source, target = Path(str(installed.locate_file(place))).resolve(), packages / place
             target.parent.mkdir(parents=True, exist_ok=True)
-            if not target.exists():
+            if source.exists() and not target.exists():
                 target.symlink_to(source)
 
 
@@ -110,8 +123,8 @@ def index(wheel, tmp_path_factory):
 @pytest.fixture
 def environment(tmp_path, index):
     """Installs a requirement into a fresh environment as the pages say; runs Python there."""
-    folder = tmp_path / "venv"
-    venv.create(folder, symlinks=True, with_pip=True)
+    folder = tmp_path / ".venv"  # hidden: not searched
+    venv.create(folder, symlinks=True)
     bases = {"base": str(folder), "platbase": str(folder)}
     packages = Path(sysconfig.get_path("purelib", "venv", vars=bases))
     python = Path(sysconfig.get_path("scripts", "venv", vars=bases)) / "python"
@@ -121,6 +134,7 @@ def environment(tmp_path, index):
         "PIP_INDEX_URL": index,
         "PIP_CONFIG_FILE": os.devnull,
         "PIP_NO_CACHE_DIR": "1",
+        "PIP_NO_COMPILE": "1",  # each environment is used once
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
         "XDG_STATE_HOME": str(tmp_path / "state"),
     }
@@ -135,12 +149,10 @@ def environment(tmp_path, index):
             text=True,
         )
 
-    run("pip", "uninstall", "--quiet", "--yes", "setuptools", check=False)  # that of venv, on 3.11
-
     def install(wanted):
         needed: dict[str, set[str]] = {}
         required(Requirement(wanted), needed)
-        linked(sorted(needed.keys() - {"ragloom", "pip"}), packages)
+        linked(sorted({*needed, "pip"} - {"ragloom"}), packages)
         return run("pip", *shlex.split(f"install '{wanted}'"), check=False)
 
     return install, run
