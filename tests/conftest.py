@@ -47,6 +47,7 @@ TOGETHER = (
     "tests/plugins/templates/test_collections.py",  # and their index
     "tests/plugins/web/",  # a page and a browser
     "tests/testing/test_mutants.py",
+    "tests/torture/",  # a minute, which begins before single tests rather than after all of them
 )
 
 
