@@ -207,11 +207,14 @@ def _phrases(text: str) -> Sequence[str]:
 
 
 def _identifiers(text: str) -> frozenset[str]:
-    """Identifiers in lower case, a flag without its dashes; capitals are one among other words only."""
+    """Identifiers in lower case, without the signs of ``--flag`` and ``#12``.
+
+    Capitals are one among other words only.
+    """
     typed = _typed(_LINE_NUMBER.sub(r"\1", text))
     shouted = sum(word.isupper() for word in typed) > len(typed) / 2
     return frozenset(
-        word.lstrip("-").casefold()
+        word.lstrip("-#").casefold()
         for word in typed
         if _IDENTIFIER.search(word) or (not shouted and _CONSTANT.fullmatch(word))
     )

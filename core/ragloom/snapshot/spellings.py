@@ -15,9 +15,9 @@ from ragloom.snapshot.letters import clean
 _SPELT = re.compile(r"[^\W_]+")
 _TOKEN = re.compile(r"(?<!\w)\w++(?:[.#+/@:-]++\w++)*+")
 _SLASH = re.compile("/+")
-_PUNCTUATED = re.compile(r"(?<!\w)\w++(?:[.#+/@:-]++\w++)++")
+_PUNCTUATED = re.compile(r"(?<!\w)\w++(?:[.#+/@:&-]++\w++)++")
 _FLAG = re.compile(r"-(?<![\w-]-)-?[^\W\d_]\w*+(?:-++\w++)*+")
-_JOINT = re.compile("[.#+/@:]++")
+_JOINT = re.compile("[.#+/@:&]++")
 _FENCE = re.compile("[#/@:]++")  # what stands between them is a name by itself
 _NUMBER = re.compile(r"v?\d++[.:/]")
 _MOST_JOINTS = 8  # of a name whose beginnings and ends are kept

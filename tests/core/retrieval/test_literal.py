@@ -26,7 +26,8 @@ OWN = {
     "guides/ordering.md": "# Order of the crew\n\nThe order in which the crew is told when a storm is due, "
     "and the new part of the store that they check first.\n",
     "guides/classes.md": "# Classes\n\nA `VectorStoreIndex` is made by `from_documents()`; see "
-    "core/index/base.py for it.\n",
+    "core/index/base.py for it, "
+    "or issue #4077. Questions go to the Q&A on Fridays.\n",
     "guides/straße.md": "# Straßen\n\nDie Hafenstraße ist gesperrt, solange das Wasser hoch steht.\n",
 }
 FOUND = {
@@ -48,6 +49,10 @@ FOUND = {
     "vector store index": "guides/classes.md",
     "from_documents": "guides/classes.md",
     "from_documents()": "guides/classes.md",
+    # Numbers and names with signs.
+    "what is #4077 about?": "guides/classes.md",
+    "Q&A": "guides/classes.md",
+    "when is the Q&A?": "guides/classes.md",
     # File names and paths, whether the text has them or not.
     "nginx.conf": "etc/nginx.conf.md",
     "core/index/base.py": "guides/classes.md",

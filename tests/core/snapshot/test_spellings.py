@@ -17,6 +17,7 @@ from ragloom.snapshot.spellings import alternatives, punctuated, punctuated_term
         ("--no-cache, -x", {"--no-cache", "-x"}),
         ("os.path.join()", {"os.path.join", "os.path*", "*path.join"}),
         ("std::io::Error", {"std::io::error", "std::io*", "*io::error"}),
+        ("Q&A", {"q&a"}),
         ("docs/setup.md", {"docs/setup.md", "setup.md", "docs/setup*", "*setup.md"}),
         ("pip install requests@1.2", {"requests@1.2", "1.2", "requests@1*", "*1.2"}),
         ("A sentence. Another one: with a well-known dash - and more.", set()),
