@@ -149,9 +149,9 @@ def features(
     """
     snapshot, words = found.snapshot, query.words
     index = snapshot.lexical
-    frequency = _frequencies(query, index)
+    frequency = np.array([index.frequency(word) for word in words], np.int64)
     if without is not None and without.any():
-        gone = _held(query, index, snapshot.serials[without]).sum(axis=0)
+        gone = index.held(words, snapshot.serials[without]).sum(axis=0)
         frequency = np.maximum(frequency - gone, 0)
     rarity = np.array([max(index.rarity(int(count)), COMMONEST) for count in frequency])
     credit = np.array([CORRECTED_WEIGHT if word.text in query.corrected else 1.0 for word in words])
@@ -175,7 +175,7 @@ def features(
         matrix=matrix,
         compared=compared,
         held=held,
-        frequency=frequency,
+        frequency=_of_names(frequency, query, index),
     )
 
 
@@ -240,9 +240,14 @@ def _held(
     return held
 
 
-def _frequencies(query: ParsedQuery, index: LexicalIndex) -> npt.NDArray[np.int64]:
-    """``(w,)``: how many chunks hold each word, as of :func:`_held`."""
-    frequency = np.array([index.frequency(word) for word in query.words], np.int64)
+def _of_names(
+    frequency: npt.NDArray[np.int64], query: ParsedQuery, index: LexicalIndex
+) -> npt.NDArray[np.int64]:
+    """``(w,)``: how many chunks hold each word, as of :func:`_held`; ``frequency`` is that of the parts.
+
+    The curve weighs those: a version beside a question is no more of a topic than the numbers in it.
+    """
+    frequency = frequency.copy()
     names = _decided(query)
     for own, _ in names:
         frequency[own] = 0
