@@ -49,7 +49,7 @@ def test_the_templates_beside_the_problems_are_asked(run, write):
 def test_what_is_wrong_is_told(run, write):
     write("data/templates/proof.md", PROOF)
     folder = write("mine/problems.jsonl", '{"problem": "zebra", "template": "proof"}\n').parent
-    assert "zebra: wanted proof, found the fallback" in run(folder).stderr
+    assert "zebra: wanted proof, found the fallback" in run(folder).stdout
 
 
 @pytest.mark.parametrize(
