@@ -13,13 +13,9 @@ NOTES = {
 }
 
 
-@pytest.fixture(params=["hybrid", "lexical"])
-def found(request, make_space, files):
-    for name, text in NOTES.items():
-        (files / name).write_text(text, "utf-8")
-    space = make_space()
-    space.index()
-    return lambda query: [hit.chunk.uri for hit in space.search(query, mode=request.param).hits]
+@pytest.fixture
+def found(find_in):
+    return find_in(NOTES)
 
 
 @pytest.mark.parametrize(

@@ -15,15 +15,10 @@ NOTES = {
 }
 
 
-@pytest.fixture(params=["hybrid", "lexical"])
-def found(request, make_space, files):
-    for name, text in NOTES.items():
-        (files / name).write_text(text, "utf-8")
-    space = make_space()
-    space.index()
-    return lambda query: [
-        hit.chunk.uri for hit in space.search(query, top_k=1, mode=request.param).hits
-    ]
+@pytest.fixture
+def found(find_in):
+    search = find_in(NOTES)
+    return lambda query: search(query, top_k=1)
 
 
 @pytest.mark.parametrize(
