@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -72,6 +72,10 @@ _OF_A_CODE = (
 _FEW = 3  # chunks that hold a word that is rare in an index of any size
 
 
+_Name: TypeAlias = tuple[npt.NDArray[np.bool_], Sequence[str]]
+"""``(w,)`` bool: which of the query's words a punctuated word consists of; and its terms."""
+
+
 class WordEvidence(NamedTuple):
     """What the words of a query and a passage have in common.
 
@@ -107,7 +111,8 @@ class Features:
     Attributes:
         matrix: ``(n, 5)`` float64: :data:`ragloom.retrieval.calibration.FEATURES`.
         compared: ``(n,)`` bool: which have a vector; the cosine of the others is 0.
-        held: ``(n, w)`` bool: which of the query's words each holds.
+        held: ``(n, w)`` bool: which of the query's words each holds, those of a version and the like only
+            where the whole stands.
         frequency: ``(w,)`` int64: how many chunks hold each word.
     """
 
@@ -156,7 +161,13 @@ def features(
     rarity = np.array([max(index.rarity(int(count)), COMMONEST) for count in frequency])
     credit = np.array([CORRECTED_WEIGHT if word.text in query.corrected else 1.0 for word in words])
     total = float(rarity.sum()) or 1.0
-    held = _held(query, index, snapshot.serials[rows])
+    names = _decided(query)
+    held = index.held(words, snapshot.serials[rows])
+    for own, _ in names:
+        held[:, own] = False
+    for own, terms in names:
+        stands = np.count_nonzero(index.spelt(terms, snapshot.serials[rows]), axis=1) > 0
+        held[:, own] |= stands[:, np.newaxis]
     coverage = held @ (rarity * credit) / total
     if found.vector is None:
         cosine = np.zeros(len(rows), np.float32)
@@ -175,7 +186,7 @@ def features(
         matrix=matrix,
         compared=compared,
         held=held,
-        frequency=_of_names(frequency, query, index),
+        frequency=_of_names(frequency, names, index),
     )
 
 
@@ -226,29 +237,14 @@ def weigh(
     )
 
 
-def _held(
-    query: ParsedQuery, index: LexicalIndex, serials: npt.NDArray[np.uint64]
-) -> npt.NDArray[np.bool_]:
-    """``(n, w)`` bool: which chunks hold which words, those of a punctuated one only where that stands."""
-    held = index.held(query.words, serials)
-    names = _decided(query)
-    for own, _ in names:
-        held[:, own] = False
-    for own, terms in names:
-        stands = np.count_nonzero(index.spelt(terms, serials), axis=1) > 0
-        held[:, own] |= stands[:, np.newaxis]
-    return held
-
-
 def _of_names(
-    frequency: npt.NDArray[np.int64], query: ParsedQuery, index: LexicalIndex
+    frequency: npt.NDArray[np.int64], names: Sequence[_Name], index: LexicalIndex
 ) -> npt.NDArray[np.int64]:
-    """``(w,)``: how many chunks hold each word, as of :func:`_held`; ``frequency`` is that of the parts.
+    """``(w,)``: how many chunks hold each word, those of names whole; ``frequency`` is that of the parts.
 
     The curve weighs those: a version beside a question is no more of a topic than the numbers in it.
     """
     frequency = frequency.copy()
-    names = _decided(query)
     for own, _ in names:
         frequency[own] = 0
     for own, terms in names:
@@ -257,7 +253,7 @@ def _of_names(
     return frequency
 
 
-def _decided(query: ParsedQuery) -> Sequence[tuple[npt.NDArray[np.bool_], Sequence[str]]]:
+def _decided(query: ParsedQuery) -> Sequence[_Name]:
     """Of each punctuated word that decides whether its words are held, which they are, and its terms.
 
     The parts of a name that stands nowhere may still be said in other ways; those of a number are none.
