@@ -221,11 +221,14 @@ class Indexer:
         with named_faults(folder, "removed"):
             shutil.rmtree(folder, ignore_errors=True)
         snapshot = committer.vectors(snapshot, seconds)
+        embedded = changes.embedded + committer.embedded
+        already = len(snapshot) - snapshot.meta.pending - embedded
         return replace(
             self._report(snapshot, planned, changes, started),
             removed=tuple(planned.removed),
-            embedded=changes.embedded + committer.embedded,
-            reused=changes.chunks - changes.embedded - committer.new,
+            embedded=embedded,
+            # Copies of one text are embedded once, and of no use while that is pending.
+            reused=max(0, min(changes.chunks - changes.embedded - committer.new, already)),
             removed_chunks=gone,
             truncated=changes.truncated + embedder.truncated - truncated,
         )

@@ -167,6 +167,15 @@ def test_the_store_is_written_once_all_have_vectors(staged: Path, make_space: Ma
     space.store.close()
 
 
+def test_copies_are_reused_once_their_text_has_a_vector(files: Path, make_space: MakeSpace) -> None:
+    for folder in ("here", "there"):
+        write(files / folder)
+    first = make_space().index(seconds=0)
+    assert (800, 800, 0, 0) == (first.chunks, first.pending, first.embedded, first.reused)
+    then = make_space().index(full=True)
+    assert (400, 400) == (then.embedded, then.reused)
+
+
 def test_repair_leaves_an_unfinished_index_to_be_completed(
     staged: Path, make_space: MakeSpace
 ) -> None:
