@@ -6,10 +6,11 @@ import asyncio
 import logging
 import os
 import threading
+import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from pathlib import Path
-from typing import TypedDict, cast
+from typing import TypedDict, TypeVar, cast
 
 from ragloom import ConfigError, PluginHost, RagloomError, SourceError
 from ragloom_librarian.documents import RetrievedDocument
@@ -18,6 +19,7 @@ from ragloom_librarian.merging import manual_files, merge_context
 from ragloom_librarian.settings import LibrarianSettings
 
 _LOG = logging.getLogger("ragloom.librarian")
+_T = TypeVar("_T")
 
 
 class LibrarianState(TypedDict, total=False):
@@ -72,14 +74,15 @@ class LibrarianNode:
 
         Returns:
             ``retrieved_context`` and ``combined_context``; on failure ``degraded_reason``, and as
-            ``combined_context`` the files given by hand, where there are any.
+            ``combined_context`` the files given by hand, where there are any. What an earlier round
+            left in the state, and this one has no value for, is emptied.
 
         Raises:
             SourceError: A file of ``manual_context`` does not exist.
         """
         call = _Call(self._knowledge_base, state, self._root, self._timeout)
         try:
-            return call.update(call.start().result(call.limit))
+            return call.update(call.start().result(call.left()))
         except SourceError:
             raise
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a workflow must go on
@@ -90,7 +93,7 @@ class LibrarianNode:
         call = _Call(self._knowledge_base, state, self._root, self._timeout)
         try:
             waiting = asyncio.wrap_future(await asyncio.to_thread(call.start))
-            return call.update(await asyncio.wait_for(waiting, call.limit))
+            return call.update(await asyncio.wait_for(waiting, call.left()))
         except SourceError:
             raise
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a workflow must go on
@@ -112,40 +115,36 @@ class _Call:
         self._root = root
         self._timeout = timeout
         self._manual: list[str] = []
-        self.limit: float | None = None  # seconds to wait for an answer
+        self._began = time.monotonic()
+        self._more = "timeout="  # what gives more time
+        self.limit = _limit(LibrarianSettings().timeout if timeout is None else timeout)
+
+    def left(self) -> float | None:
+        """Seconds that are left to wait for an answer."""
+        if self.limit is None:
+            return None
+        return max(self.limit - (time.monotonic() - self._began), 0)
 
     def start(self) -> Future[list[RetrievedDocument] | str]:
         """Search, on a thread that does not keep the process alive, for documents or why there are none.
 
         Raises:
             SourceError: A file given by hand does not exist.
+            TimeoutError: The knowledge base did not open within the limit.
         """
-        answer: Future[list[RetrievedDocument] | str] = Future()
-        answer.set_running_or_notify_cancel()
-        try:
-            base = self._open()
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - a workflow must go on
-            answer.set_result(_reason(error))
-            return answer
+        opening = _on_a_thread(self._open)
+        base = opening.result(self.left())
+        if isinstance(base, str):
+            return cast("Future[list[RetrievedDocument] | str]", opening)
         self._root = base.workspace.root
-        seconds = base.settings.timeout if self._timeout is None else self._timeout
-        self.limit = min(seconds, threading.TIMEOUT_MAX) or None
+        if self._timeout is None:
+            self._more = "the setting librarian.timeout"
+            self.limit = _limit(base.settings.timeout)
         self._manual = [path for path, _ in manual_files(self._given(), self._root)]
         brief = self._read("issue_brief") or ""
         if not isinstance(brief, str):
             raise ConfigError(f"issue_brief: expected text, found {type(brief).__name__}")
-
-        def search() -> None:
-            try:
-                answer.set_result(base.query(brief))
-            except (Exception, SystemExit) as error:  # noqa: BLE001 - a workflow must go on
-                answer.set_result(_reason(error))
-
-        if self.limit is None:
-            search()
-        else:
-            threading.Thread(target=search, name="ragloom-librarian", daemon=True).start()
-        return answer
+        return _on_a_thread(lambda: base.query(brief))
 
     def update(self, answer: list[RetrievedDocument] | str) -> LibrarianState:
         """What the node returns."""
@@ -163,8 +162,7 @@ class _Call:
         """What the node returns after an error, or when the time is over."""
         if isinstance(error, TimeoutError):
             return self._degraded(
-                f"no answer within {self.limit:g} s; "
-                f"{'timeout=' if self._timeout else 'the setting librarian.timeout'} gives more time"
+                f"no answer within {self.limit:g} s; {self._more} gives more time"
             )
         return self._degraded(_reason(error))
 
@@ -182,7 +180,9 @@ class _Call:
         said = " ".join("; ".join(dict.fromkeys([reason, *unread])).split())
         _LOG.warning("going on without the project's documents: %s", said)
         update = LibrarianState(degraded_reason=said)
-        if manual:
+        if self._read("retrieved_context"):  # of an earlier round
+            update["retrieved_context"] = []
+        if manual or self._read("combined_context"):
             update["combined_context"] = manual
         return update
 
@@ -203,6 +203,26 @@ class _Call:
             else:
                 readable.append(path)
         return merge_context(readable, [], root=self._root), unread
+
+
+def _limit(seconds: float) -> float | None:
+    return min(seconds, threading.TIMEOUT_MAX) or None
+
+
+def _on_a_thread(work: Callable[[], _T]) -> Future[_T | str]:
+    """What ``work`` returns, or why it failed; its thread does not keep the process alive."""
+    answer: Future[_T | str] = Future()
+    answer.set_running_or_notify_cancel()
+
+    def run() -> None:
+        try:
+            result: _T | str = work()
+        except BaseException as error:  # noqa: BLE001 - a panic of a Rust library is no Exception
+            result = _reason(error)
+        answer.set_result(result)
+
+    threading.Thread(target=run, name="ragloom-librarian", daemon=True).start()
+    return answer
 
 
 def _reason(error: BaseException) -> str:

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import os
+import threading
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,6 +18,11 @@ from ragloom_librarian import (
     check_rag_available,
     make_librarian_node,
 )
+
+
+class PanicException(BaseException):
+    pass
+
 
 BRIEF = "How do I log errors?"
 PAGE = "docs/standards/logging.md"
@@ -33,7 +39,13 @@ modes = pytest.mark.parametrize("mode", ["sync", "coroutine"])
 @modes
 @pytest.mark.parametrize(
     "error",
-    [RecursionError("too deep"), OverflowError("too large"), OSError(2, "gone"), SystemExit(3)],
+    [
+        RecursionError("too deep"),
+        OverflowError("too large"),
+        OSError(2, "gone"),
+        SystemExit(3),
+        PanicException("no entry found for key"),
+    ],
     ids=lambda error: type(error).__name__,
 )
 @pytest.mark.parametrize("step", ["open", "limited query", "query"])
@@ -198,6 +210,44 @@ def test_files_by_hand_are_relative_to_the_project_where_nothing_opens(bare, hos
     assert "ragloom.yaml:1" in said
     assert "there is no file none.md" in said
     assert ".env looks like a secret" in said
+
+
+@modes
+@pytest.mark.parametrize("step", ["open", "query"])
+def test_the_time_limit_holds_for_every_step(step, mode):
+    over = threading.Event()
+
+    def hang(*_):
+        over.wait(60)
+
+    base = SimpleNamespace(
+        workspace=SimpleNamespace(root=Path()), settings=LibrarianSettings(), query=hang
+    )
+    node = LibrarianNode(hang if step == "open" else lambda: base, timeout=0.2)
+
+    try:
+        update = ask(node, mode, {"issue_brief": BRIEF})
+    finally:
+        over.set()
+
+    assert {"degraded_reason": "no answer within 0.2 s; timeout= gives more time"} == update
+
+
+@modes
+@pytest.mark.parametrize("given", [[], [PAGE]])
+def test_nothing_of_an_earlier_round_is_taken_for_an_answer(bare, host, mode, given):
+    earlier = {
+        "retrieved_context": [{"file_path": "docs/old.md"}],
+        "combined_context": "<document>old</document>",
+    }
+    node = make_librarian_node(workspace=bare, host=host)
+
+    update = ask(node, mode, {"issue_brief": BRIEF, "manual_context": given, **earlier})
+
+    assert KEYS == set(update)
+    assert [] == update["retrieved_context"]
+    assert "old" not in update["combined_context"]
+    assert len(given) == update["combined_context"].count("source=")
 
 
 @modes
