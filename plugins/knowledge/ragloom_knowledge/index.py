@@ -118,9 +118,11 @@ class LessonIndex:
             (name, relevance(curve, cosine - common))
             for name, cosine in matcher.cosines(vector, labels)
         ]
+        reported = folded(error)
         found, lessons = _entering(scored, least, count * _WORDINGS, known, error, matcher)
         best = dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
-        made = patterns_of(best, lessons, matcher, count)
+        has_it = {name for name in best if reported and _same_error(lessons[name], reported)}
+        made = patterns_of(best, lessons, matcher, count, has_it)
         if made or made.avoid:
             return made
         return Patterns(reason=_reason(scored, least, known))

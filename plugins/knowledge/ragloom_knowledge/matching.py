@@ -179,3 +179,19 @@ def other_codes(one: Lesson, other: Lesson) -> bool:
         for lesson in (one, other)
     )
     return bool(left) and bool(right) and not left & right
+
+
+def of_another_thing(one: Lesson, other: Lesson) -> bool:
+    """Whether two lessons give one advice for two things: what differs in it, differs in the problems, too.
+
+    Such are "No module named 'yaml'": "Add yaml to the requirements", and the same of ``boto3``.
+    """
+    mine, theirs = content_words(one.solution), content_words(other.solution)
+    ours, others = _problem_words(one), _problem_words(other)
+    own, foreign = mine - theirs, theirs - mine
+    return bool(own) and bool(foreign) and own <= ours - others and foreign <= others - ours
+
+
+def _problem_words(lesson: Lesson) -> frozenset[str]:
+    texts = lesson.failure_description, lesson.human_feedback, lesson.error_message
+    return content_words("\n".join(text for text in texts if text))

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from ragloom_knowledge.matching import Matcher
+from ragloom_knowledge.matching import Matcher, of_another_thing
 from ragloom_knowledge.sameness import opposed
-from ragloom_knowledge.types import Lesson, Pattern, Patterns, wilson_lower_bound
+from ragloom_knowledge.types import Lesson, Pattern, Patterns, failing, wilson_lower_bound
 
 
 def patterns_of(
-    found: Mapping[str, float], lessons: Mapping[str, Lesson], matcher: Matcher, count: int
+    found: Mapping[str, float],
+    lessons: Mapping[str, Lesson],
+    matcher: Matcher,
+    count: int,
+    reported: Collection[str] = (),
 ) -> Patterns:
     """The ``count`` most relevant problems as patterns.
 
@@ -24,9 +28,10 @@ def patterns_of(
         lessons: The lessons.
         matcher: Says which of them are about one problem.
         count: Maximum number of problems.
+        reported: Ids of the lessons that have the reported error, letter for letter.
     """
     groups = _groups([lessons[name] for name in found], matcher)
-    made = [(_pattern(group, found), group) for group in groups[:count]]
+    made = [(_pattern(group, found, reported), group) for group in groups[:count]]
     made = [(_with_conflicts(one, group, made, matcher), group) for one, group in made]
     ordered = sorted((one for one, _ in made), key=_order)
     return Patterns(
@@ -49,9 +54,22 @@ def _groups(lessons: Iterable[Lesson], matcher: Matcher) -> list[list[Lesson]]:
     return groups
 
 
-def _pattern(group: Sequence[Lesson], found: Mapping[str, float]) -> Pattern:
-    """The best proven wording, and the counts of all."""
-    shown = max(group, key=lambda one: (wilson_lower_bound(one.successes, one.uses), found[one.id]))
+def _pattern(
+    alike: Sequence[Lesson], found: Mapping[str, float], reported: Collection[str]
+) -> Pattern:
+    """The wording that has the reported error, or else the best proven one, and the counts of all.
+
+    A lesson that gives the advice of the most relevant one for another thing is none of its wordings.
+    """
+    group = [one for one in alike if not of_another_thing(alike[0], one)]
+    shown = max(
+        group,
+        key=lambda one: (
+            one.id in reported and not failing(one.successes, one.uses),
+            wilson_lower_bound(one.successes, one.uses),
+            found[one.id],
+        ),
+    )
     return Pattern(
         id=shown.id,
         kind=shown.kind,

@@ -46,6 +46,11 @@ class LessonError(RagloomError):
     """A lesson lacks what its kind needs, or its id is unknown."""
 
 
+def failing(successes: int, uses: int) -> bool:
+    """Whether there are three uses or more, and more failures than successes."""
+    return uses >= ENOUGH_USES and 2 * successes < uses
+
+
 def wilson_lower_bound(successes: int, uses: int) -> float:
     """The least share of successes that the counts let one believe, 0 to 1 (E. B. Wilson, 1927).
 
@@ -197,7 +202,7 @@ class Pattern:
     @property
     def failing(self) -> bool:
         """Whether it failed more often than it worked, in three uses or more."""
-        return self.uses >= ENOUGH_USES and 2 * self.successes < self.uses
+        return failing(self.successes, self.uses)
 
 
 class Patterns(tuple[Pattern, ...]):  # noqa: SLOT001 - a kind of tuple cannot have any

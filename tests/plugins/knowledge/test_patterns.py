@@ -117,6 +117,68 @@ def test_wordings_of_one_problem_are_one_pattern_and_reported_at_capture(knowled
     assert (3, 4) == (pattern.successes, pattern.uses)
 
 
+@pytest.mark.parametrize(
+    ("failure", "error", "solution", "things"),
+    [
+        (
+            "Importing the module {} fails in the worker image",
+            "ModuleNotFoundError: No module named '{}'",
+            "Add {} to requirements.txt and rebuild the image",
+            ("requests", "yaml", "redis", "boto3"),
+        ),
+        (
+            "The deployment of the {} service is stuck",
+            "Deployment {} exceeded its progress deadline",
+            "Raise the memory limit of {} and roll it out again",
+            ("orders", "payments", "search", "billing"),
+        ),
+    ],
+)
+def test_the_advice_for_another_thing_is_no_wording(knowledge, failure, error, solution, things):
+    ids = {
+        thing: capture(
+            knowledge,
+            solution.format(thing),
+            failure.format(thing),
+            error_message=error.format(thing),
+        )
+        for thing in things
+    }
+    knowledge.process_checkpoint("one")
+    outcomes(knowledge, ids[things[0]], 20, 0)
+    for thing in things[1:]:
+        for found in (
+            knowledge.query_for_task(failure.format(thing)),
+            knowledge.query_for_failure(failure.format(thing), error.format(thing)),
+        ):
+            assert [(ids[thing], 1, ())] == [(one.id, one.uses, one.wordings) for one in found]
+
+
+def test_the_wording_that_has_the_reported_error_is_shown(knowledge):
+    ids = {
+        module: capture(
+            knowledge,
+            f"Add {package} to requirements.txt and rebuild the image",
+            f"Importing the module {module} fails in the worker image",
+            error_message=f"ModuleNotFoundError: No module named '{module}'",
+        )
+        for module, package in (("yaml", "PyYAML"), ("cv2", "opencv-python"), ("PIL", "pillow"))
+    }
+    knowledge.process_checkpoint("one")
+    outcomes(knowledge, ids["yaml"], 20, 0)
+    for module, known in ids.items():
+        found = knowledge.query_for_failure(
+            f"Importing the module {module} fails",
+            f"ModuleNotFoundError: No module named '{module}'",
+        )
+        assert known == found[0].id
+    outcomes(knowledge, ids["cv2"], 0, 9)
+    found = knowledge.query_for_failure(
+        "Importing the module cv2 fails", "ModuleNotFoundError: No module named 'cv2'"
+    )
+    assert ids["cv2"] not in [one.id for one in found]
+
+
 def test_problems_that_name_other_codes_are_two_patterns(knowledge):
     for code in ("404", "503"):
         capture(
