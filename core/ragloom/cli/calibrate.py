@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from ragloom.cli import Command, Session, json_option, print_json
+from ragloom.cli import Command, Session, json_option
 from ragloom.cli._group import load
 from ragloom.cli._options import Spaces, space_options
+from ragloom.cli._output import print_result
 
 if TYPE_CHECKING:
     from ragloom.space import Space
+    from ragloom.types import Json
 
 
 @click.command(
@@ -50,27 +52,25 @@ def command(
     It searches for off-topic queries and shifts the curve until their best hits stay below the
     default gate. It indexes and embeds no document.
     """
-    from ragloom.evaluation.collections import everyday_questions
+    from ragloom.evaluation.collections import everyday_questions, questions_in
     from ragloom.retrieval.relevance import DEFAULT_CALIBRATION
 
+    asked = questions_in(off_topic) if off_topic and not reset else []
     chosen = _of_a_plugin(session) or [(space, None) for space in spaces()]
     for space, unanswered in chosen:
         if reset:
             space.reset_calibration()
             holds = space.calibration() or space.embedder.calibration or DEFAULT_CALIBRATION
         else:
-            queries = (
-                off_topic.read_text("utf-8").splitlines()
-                if off_topic
-                else unanswered or everyday_questions()
-            )
+            queries = asked or unanswered or everyday_questions()
             holds = space.calibrate([query for query in queries if query.strip()])
-        if as_json:
-            print_json({"space": space.name, **asdict(holds)})
-        elif reset:
-            session.note(f"{space.name}: the embedder's own calibration applies again")
-        else:
-            session.note(f"{space.name}: bias {holds.bias:.2f}; {holds.source}")
+        said = (
+            "the embedder's own calibration applies again"
+            if reset
+            else f"bias {holds.bias:.2f}; {holds.source}"
+        )
+        value: Json = {"space": space.name, **asdict(holds)}
+        print_result(session, value, f"{space.name}: {said}", as_json=as_json)
 
 
 def _of_a_plugin(session: Session) -> list[tuple[Space, Sequence[str] | None]]:

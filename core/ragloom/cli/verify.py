@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ragloom.cli import Command, Session, json_option, on_one_line, print_json, progress
+from ragloom.cli import Command, Session, json_option, on_one_line, progress
 from ragloom.cli._edge import FAILED, OK
 from ragloom.cli._options import Spaces, space_options
+from ragloom.cli._output import print_result
 
 if TYPE_CHECKING:
     from ragloom.reports import VerifyReport
@@ -36,12 +37,11 @@ def command(session: Session, *, spaces: Spaces, as_json: bool) -> int:
         with progress(session, space.name) as meter:
             report = space.verify(progress=meter)
         code = FAILED if report.stale else code
-        if as_json:
-            print_json(_as_json(space.name, report))
-            continue
-        for chunk in report.stale:
-            click.echo(on_one_line(f"{chunk.path}:{chunk.lines.start}: {chunk.why}"))
-        session.note(f"{space.name}: {report.exact} of {report.chunks} chunks equal their files")
+        if not as_json:
+            for chunk in report.stale:
+                click.echo(on_one_line(f"{chunk.path}:{chunk.lines.start}: {chunk.why}"))
+        line = f"{space.name}: {report.exact} of {report.chunks} chunks equal their files"
+        print_result(session, _as_json(space.name, report), line, as_json=as_json)
     return code
 
 

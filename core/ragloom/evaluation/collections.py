@@ -101,6 +101,21 @@ def everyday_questions() -> Sequence[str]:
     return text.splitlines()
 
 
+def questions_in(path: Path) -> Sequence[str]:
+    """The questions of a file, one a line.
+
+    Raises:
+        SourceError: It cannot be read, is not UTF-8, or holds none.
+    """
+    try:
+        text = path.read_text("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SourceError(f"{path}: cannot be read: {error}") from error
+    if not (questions := [line for line in text.splitlines() if line.strip()]):
+        raise SourceError(f"{path}: holds no question; write one a line")
+    return questions
+
+
 def _rows(path: Path, needed: Sequence[str]) -> Iterator[Mapping[str, object]]:
     seen: set[str] = set()
     opened = gzip.open if path.suffix == ".gz" else open

@@ -50,8 +50,10 @@ _PARAMETER = re.compile(
     rf"[?&;](?P<key>{_PASSWORD_KEY})=(?P<secret>[^\s&#\"'<>`;)\]]{{8,}})", re.IGNORECASE
 )
 _ANY_PARAMETER = re.compile(
-    rf"(?<![A-Za-z0-9]){_PASSWORD_KEY}=(?P<secret>[^\s&;\"'<>`,)\]]+)", re.IGNORECASE
+    rf"(?<![A-Za-z0-9]){_PASSWORD_KEY}=(?P<secret>(?!(?-i:VALUE)\b)[^\s&;\"'<>`,)\]]+)",
+    re.IGNORECASE,
 )
+"""``KEY=VALUE`` is what a message asks for."""
 
 _NAMES = ("pass", "pwd", "secret", "token", "key", "credential")
 _ASSIGNED = re.compile(

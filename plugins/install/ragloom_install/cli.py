@@ -186,7 +186,8 @@ def _offered(
     for change in changes:
         shown = change.path.relative_to(target.root).as_posix()
         if not as_json and not session.quiet:
-            click.echo(_colored(change.diff(shown)), err=True, color=session.color, nl=False)
+            diff = _colored(change.diff(shown))
+            click.echo(diff, err=not dry_run, color=session.color, nl=False)
         if dry_run:
             continue
         if yes or (asks and click.confirm(f"Write {shown}?", default=True, err=True)):

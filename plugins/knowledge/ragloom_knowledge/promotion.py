@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from ragloom_knowledge.files import write_atomically
 from ragloom_knowledge.index import named_files
-from ragloom_knowledge.types import ENOUGH_USES, PROVEN, Lesson, LessonError, wilson_lower_bound
+from ragloom_knowledge.types import PROVEN, Lesson, LessonError, failing, wilson_lower_bound
 
 if TYPE_CHECKING:
     from ragloom_knowledge.knowledge import KnowledgeBase
@@ -87,7 +87,7 @@ def promoted(
     """
     chosen = [knowledge.lesson(lesson_id) for lesson_id in ids]
     for lesson in chosen:
-        if not lesson.success_verified or _fails(lesson):
+        if not lesson.success_verified or failing(lesson.successes, lesson.uses):
             worked = f"worked {lesson.successes} of {lesson.uses} times"
             raise LessonError(f"{lesson.id}: is not promoted: it {worked}")
     if not ids:
@@ -118,14 +118,16 @@ def _read(path: Path) -> str:
             return path.read_text("utf-8")
         except FileNotFoundError:
             return ""
-
-
-def _fails(lesson: Lesson) -> bool:
-    return lesson.uses >= ENOUGH_USES and 2 * lesson.successes < lesson.uses
+        except UnicodeDecodeError as error:
+            raise LessonError(f"{path}: not UTF-8 at byte {error.start}") from error
 
 
 def _is_proven(lesson: Lesson) -> bool:
-    if not lesson.success_verified or lesson.superseded_by or _fails(lesson):
+    if (
+        not lesson.success_verified
+        or lesson.superseded_by
+        or failing(lesson.successes, lesson.uses)
+    ):
         return False
     human = lesson.kind != "failure_solution"
     return human or wilson_lower_bound(lesson.successes, lesson.uses) >= PROVEN

@@ -362,14 +362,17 @@ def lint(session: Session, *, dirs: tuple[str, ...], as_json: bool) -> int:
     from ragloom_templates.linting import lint as find
 
     findings = find(open_library(session, dirs))
+    errors = sum(finding.severity == "error" for finding in findings)
+    counts = f"{counted(errors, 'error')}, {counted(len(findings) - errors, 'warning')}"
     if as_json:
         print_json([cast("Json", asdict(finding)) for finding in findings])
-    else:
-        for finding in findings:
-            place = f"{finding.path}:{finding.line}"
-            click.echo(on_one_line(f"{place}: {finding.severity}: {finding.problem}"))
-    errors = sum(finding.severity == "error" for finding in findings)
-    session.note(f"{counted(errors, 'error')}, {counted(len(findings) - errors, 'warning')}")
+        session.note(counts)
+        return 1 if errors else 0
+    for finding in findings:
+        place = f"{finding.path}:{finding.line}"
+        click.echo(on_one_line(f"{place}: {finding.severity}: {finding.problem}"))
+    if not session.quiet:
+        click.echo(counts)
     return 1 if errors else 0
 
 

@@ -79,6 +79,9 @@ def test_verify_proves_every_chunk_and_names_those_that_changed(run, workspace):
     assert proven["exact"] == proven["chunks"] > 20
     assert proven["stale"] == []
 
+    said = f"docs: {proven['exact']} of {proven['chunks']} chunks equal their files\n"
+    assert (said, "") == (run("verify").stdout, run("verify", "--quiet").stdout)
+
     page = workspace / LOGGING
     page.write_text("# Before\n\n" + page.read_text("utf-8"), "utf-8")
     result = run("verify", "--json")
@@ -254,3 +257,24 @@ def test_calibrate_keeps_off_topic_questions_out_until_it_is_reset(run, workspac
     assert (list(fitted), "docs") == (list(reset), reset["space"])
     assert fitted["source"] != reset["source"]
     assert not kept.exists()
+    said = run("calibrate").stdout
+    assert said.startswith("docs: bias ")
+    assert said.endswith("; fitted to 'docs' with 200 off-topic queries\n")
+    said = run("calibrate", "--reset").stdout
+    assert "docs: the embedder's own calibration applies again\n" == said
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"\xff\xfe" + "How?\n".encode("utf-16-le") * 30, "cannot be read: 'utf-8' codec"),
+        ("Größe?\n".encode("latin-1") * 30, "cannot be read: 'utf-8' codec"),
+        (b"\n \n", "holds no question; write one a line"),
+    ],
+)
+def test_a_file_of_questions_that_cannot_be_used_is_named(run, workspace, content, said):
+    run("index", "docs")
+    (workspace / "questions.txt").write_bytes(content)
+    result = run("calibrate", "--off-topic", "questions.txt")
+    assert (1, "") == (result.exit_code, result.stdout)
+    assert f"error: questions.txt: {said}" in result.stderr

@@ -93,6 +93,8 @@ def test_a_pragma_excepts_its_line_only(pragma: str) -> None:
         ("https://host/x?token=abc&page=2", "https://host/x?token=***&page=2"),
         ("'http://a:b@c' and 'http://d:e@f'", "'http://a:***@c' and 'http://d:***@f'"),
         ("sqlite:///lessons.db", "sqlite:///lessons.db"),
+        ("expected COMPONENT.KEY=VALUE, found 'x'", "expected COMPONENT.KEY=VALUE, found 'x'"),
+        ("key=value key=VALUES", "key=*** key=***"),
     ],
 )
 def test_a_message_shows_no_password_of_a_url(text: str, shown: str) -> None:

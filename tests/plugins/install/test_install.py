@@ -176,6 +176,9 @@ def test_nobody_to_ask_and_a_dry_run_write_nothing(project):
     asked = ragloom("install", cwd=project, code=1)
     assert "--yes writes it" in asked.stderr
     assert '+    "ragloom": {' in asked.stderr
+    offered = ragloom("install", "--dry-run", cwd=project)
+    assert '+    "ragloom": {' in offered.stdout
+    assert "+" not in offered.stderr
     shown = ragloom("install", "--dry-run", "--json", cwd=project)
     changes = json.loads(shown.stdout)["changes"]
     assert [".mcp.json", ".claude/skills/ragloom/SKILL.md", "CLAUDE.md"] == [

@@ -170,6 +170,13 @@ def test_a_skill_has_a_folder_of_its_own(knowledge, lesson, tmp_path):
     assert FIX in text
 
 
+def test_a_page_that_is_no_text_is_named(knowledge, tmp_path):
+    page = tmp_path / "AGENTS.md"
+    page.write_bytes("Größe\n".encode("latin-1"))
+    with pytest.raises(LessonError, match=r"AGENTS\.md: not UTF-8 at byte 2"):
+        promoted(knowledge, page=page)
+
+
 def test_what_failed_or_is_not_verified_is_never_promoted(knowledge, lesson, tmp_path):
     for _ in range(3):
         knowledge.report_outcome(lesson, success=False)
