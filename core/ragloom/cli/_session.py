@@ -70,11 +70,13 @@ class Session:
         if isinstance(context.command, click.Group):
             return
         self.find()
-        from ragloom.cli._variables import misspelt_variables
+        from ragloom.cli._variables import misspelt_variables, of_plugins
 
-        if misspelt_variables(os.environ):  # loads plugins, which may know them, only then
-            names = [*self.host().sections(), *(one.name for one in self.host().plugins())]
-            for variable, meant in misspelt_variables(os.environ, names).items():
+        # Loads plugins, which may know them, only then.
+        if misspelt_variables(os.environ) or of_plugins(os.environ):
+            names = [one.name for one in self.host().plugins()]
+            sections = self.host().sections()
+            for variable, meant in misspelt_variables(os.environ, names, sections).items():
                 self.warn(f"unknown variable {variable} ignored; did you mean {meant}?")
 
     def find(self) -> None:
