@@ -277,8 +277,9 @@ def _index(space: Space) -> tuple[State, str, str]:
         )
     drift = status.drift
     if drift is not None and (drift.added or drift.changed or drift.removed):
-        counts = f"{drift.added} new, {drift.changed} changed, {drift.removed} deleted"
-        return "warning", f"{said}; files: {counts}", index
+        counts = f"{drift.added} not indexed, {drift.changed} changed, {drift.removed} deleted"
+        why = "; the run names those that cannot be indexed" if drift.added else ""
+        return "warning", f"{said}; files: {counts}{why}", index
     return "ok", f"{said}, up to date", ""
 
 

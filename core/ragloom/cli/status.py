@@ -89,7 +89,11 @@ def _since(status: SpaceStatus) -> str:
         return "unknown"
     if not status.generation:
         return "not indexed yet"
-    counts = {"new": changes.added, "changed": changes.changed, "deleted": changes.removed}
+    counts = {
+        "not indexed": changes.added,
+        "changed": changes.changed,
+        "deleted": changes.removed,
+    }
     return ", ".join(f"{count} {what}" for what, count in counts.items() if count) or "up to date"
 
 

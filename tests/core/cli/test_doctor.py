@@ -73,8 +73,17 @@ def test_changed_files_and_a_lost_store_are_warnings_with_their_fix(project):
     assert 0 == code
     index, store = told["space docs", "index"], told["space docs", "store"]
     assert ("warning", "ragloom index --space docs") == (index["state"], index["fix"])
-    assert "1 new, 0 changed, 1 deleted" in index["said"]
+    assert "1 not indexed, 0 changed, 1 deleted" in index["said"]
     assert ("warning", "ragloom repair --space docs") == (store["state"], store["fix"])
+
+
+def test_a_file_that_cannot_be_indexed_is_not_called_new(project):
+    (project / "docs" / "b.ipynb").write_text("{", "utf-8")
+    assert "b.ipynb: not indexed: not a notebook" in run("index").stderr
+    assert "1 not indexed" in run("status").stdout
+    index = found("--space", "docs")[0]["space docs", "index"]
+    assert ("warning", "ragloom index --space docs") == (index["state"], index["fix"])
+    assert index["said"].endswith("deleted; the run names those that cannot be indexed")
 
 
 def test_a_missing_source_is_to_be_corrected_and_nothing_repaired(project):

@@ -43,7 +43,7 @@ def test_status_counts_what_changed_since(run, workspace):
     (pages / "alerting.md").unlink()
     (pages / "new.md").write_text("# New\n")
     assert {"added": 1, "updated": 1, "removed": 1} == statuses(run)[0]["changed"]
-    assert "1 new, 1 changed, 1 deleted" in run("status").stdout
+    assert "1 not indexed, 1 changed, 1 deleted" in run("status").stdout
 
 
 def test_status_of_declared_spaces_and_of_a_source_that_is_gone(run, workspace):
