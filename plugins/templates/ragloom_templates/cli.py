@@ -23,6 +23,7 @@ from ragloom.cli import (
     print_text,
 )
 from ragloom.config import counted, did_you_mean
+from ragloom_templates.types import unheld
 
 if TYPE_CHECKING:
     from ragloom import Json
@@ -197,16 +198,17 @@ def match(
     Where none fits, it is the fallback. The score is a relevance, 0 to 1: it is no cosine and no
     probability, and that of the fallback, 0.5, says nothing.
     """
-    from ragloom_templates.prompting import as_prompt
+    from ragloom_templates.prompting import as_prompt, value_of
 
-    given = dict(map(_placeholder, values))
+    given = dict(map(value_of, values))
     with open_library(session, dirs) as library:
         if not no_refresh:
             library.refresh()
         found = library.rank(problem, top_k, threshold, **filters) or [library.fallback()]
+        why = (found[0].fallback and unheld(library.list, filters)) or "no template fits"
     best = found[0]
     if best.fallback:
-        session.note("no template fits: this is the fallback")
+        session.note(f"{why}: this is the fallback")
     if form == "prompt":
         prompt = as_prompt(best, given, problem=problem)
         print_text(prompt.text)
@@ -221,13 +223,6 @@ def match(
         for one in found:
             mark = "fallback" if one.fallback else f"{one.score:.2f}"
             click.echo(to_line(mark, one.id, one.name, one.description))
-
-
-def _placeholder(pair: str) -> tuple[str, str]:
-    name, sign, value = pair.partition("=")
-    if not sign or not name:
-        raise click.UsageError(f"--set takes NAME=VALUE, not {pair!r}")
-    return name, value
 
 
 @templates.command(
@@ -249,6 +244,7 @@ def list_templates(
     with open_library(session, dirs) as library:
         library.refresh()
         found = library.list(**filters)
+        why = "" if found else unheld(library.list, filters)
     if as_json:
         print_json([to_json(one) for one in found])
         return
@@ -256,7 +252,8 @@ def list_templates(
     rows = [[" ".join(getattr(one, column).split()) for column in columns] for one in found]
     print_table(columns, rows)
     if not found:
-        session.note("no template passes the filters" if any(filters.values()) else "no templates")
+        some = "no template passes the filters" if any(filters.values()) else "no templates"
+        session.note(why or some)
 
 
 @templates.command(

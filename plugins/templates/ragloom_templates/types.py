@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypedDict
@@ -79,3 +79,15 @@ class TemplateMatch:
     file_path: Path = field(default_factory=Path, compare=False)
     front_matter: Mapping[str, Json] = field(default_factory=dict, compare=False)
     fallback: bool = False
+
+
+def unheld(templates: Callable[[], Iterable[Template]], filters: Filters) -> str:
+    """Which filter no template passes, and the values that there are; empty where each passes one."""
+    for name, value in filters.items():
+        if value is not None:
+            values = {str(getattr(one, name)) for one in templates()}
+            if values and value not in values:
+                return (
+                    f"no template has the {name} {value!r} (available: {', '.join(sorted(values))})"
+                )
+    return ""

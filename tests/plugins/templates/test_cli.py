@@ -69,7 +69,10 @@ def test_a_description_cannot_steer_a_terminal(run, write):
 def test_match_says_that_nothing_fits(run):
     result = run("match", "contradiction proof", "--domain", "cooking")
     assert result.stdout.startswith("fallback\tbot-chain-of-thought\tChain of Thought\t")
-    assert "no template fits: this is the fallback" in result.stderr
+    said = "no template has the domain 'cooking' (available: language, mathematics)"
+    assert f"{said}: this is the fallback" in result.stderr
+    assert said in run("list", "--domain", "cooking").stderr
+    assert "no template fits: this is the fallback" in run("match", "bake bread").stderr
     (only,) = json.loads(run("match", "x", "--domain", "cooking", "--json").stdout)
     assert (0.5, True) == (only["score"], only["fallback"])
 
