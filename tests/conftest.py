@@ -46,7 +46,7 @@ TOGETHER = (
     "tests/plugins/stores/",  # the servers
     "tests/plugins/templates/test_collections.py",  # and their index
     "tests/plugins/web/",  # a page and a browser
-    "tests/testing/test_mutants.py",
+    "tests/testing/",  # twenty seconds of plugins_command are not the last
     "tests/torture/",  # a minute, which begins before single tests rather than after all of them
 )
 
@@ -80,6 +80,12 @@ def files_with_the_password(folder: Path) -> Iterator[Path]:
 def planted() -> str:
     """A password for URIs, for which every output and every file of ``tmp_path`` is searched."""
     return PLANTED
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One worker more than cores: tests wait for processes, servers and the disk."""
+    return (os.cpu_count() or 1) + 1
 
 
 @pytest.hookimpl(optionalhook=True)
