@@ -134,7 +134,7 @@ def environment(tmp_path, index):
         "PIP_INDEX_URL": index,
         "PIP_CONFIG_FILE": os.devnull,
         "PIP_NO_CACHE_DIR": "1",
-        "PIP_NO_COMPILE": "1",  # each environment is used once
+        "PIP_NO_COMPILE": "0",  # that is: do not; each environment is used once
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
         "XDG_STATE_HOME": str(tmp_path / "state"),
     }
