@@ -45,6 +45,7 @@ os.execv(sys.argv[3], sys.argv[3:])
 """Begins a command under limits: with threads of gRPC nothing may be done between fork and exec."""
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
+Fill = Callable[[Path, str], Path]
 
 
 def ragloom(
@@ -69,15 +70,26 @@ def ragloom(
     )
 
 
-def fill(folder: Path, store: str) -> Path:
-    """A workspace with an index of three pages."""
-    (folder / "docs").mkdir(parents=True)
-    for name, text in PAGES.items():
-        (folder / "docs" / f"{name}.md").write_text(text, "utf-8")
-    (folder / "ragloom.yaml").write_text(f"sources: [docs]\nstore: {store}\n", "utf-8")
-    done = ragloom(folder, "index")
-    assert 0 == done.returncode, done.stderr
-    return folder
+@pytest.fixture(scope="module")
+def fill(tmp_path_factory: pytest.TempPathFactory) -> Fill:
+    """Copy a workspace with an index of three pages, which is made once for each store."""
+    made: dict[str, Path] = {}
+
+    def make(folder: Path, store: str) -> Path:
+        (folder / "docs").mkdir(parents=True)
+        for name, text in PAGES.items():
+            (folder / "docs" / f"{name}.md").write_text(text, "utf-8")
+        (folder / "ragloom.yaml").write_text(f"sources: [docs]\nstore: {store}\n", "utf-8")
+        done = ragloom(folder, "index")
+        assert 0 == done.returncode, done.stderr
+        return folder
+
+    def copied(folder: Path, store: str) -> Path:
+        if store not in made:
+            made[store] = make(tmp_path_factory.mktemp("filled") / "workspace", store)
+        return shutil.copytree(made[store], folder)
+
+    return copied
 
 
 def change(folder: Path) -> None:
@@ -132,7 +144,9 @@ LIMITS = ((8, 16), pytest.param(range(5, 30, 4), marks=pytest.mark.slow))
 
 @pytest.mark.parametrize("limits", LIMITS)
 @pytest.mark.parametrize("store", FIRST)
-def test_few_descriptors_cost_nothing(tmp_path: Path, store: str, limits: Sequence[int]) -> None:
+def test_few_descriptors_cost_nothing(
+    tmp_path: Path, fill: Fill, store: str, limits: Sequence[int]
+) -> None:
     folder = fill(tmp_path / "workspace", store)
     change(folder)
     answered = 0
@@ -176,7 +190,7 @@ def mounted(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
 
 
 @pytest.mark.parametrize("store", FIRST)
-def test_without_inodes(mounted: Callable[[str], Path], store: str) -> None:
+def test_without_inodes(mounted: Callable[[str], Path], fill: Fill, store: str) -> None:
     place = mounted("nr_inodes=400,size=64m")
     folder = fill(place / "workspace", store)
     change(folder)
@@ -199,7 +213,7 @@ def test_without_inodes(mounted: Callable[[str], Path], store: str) -> None:
 
 @pytest.mark.parametrize("spare", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in SPARE)])
 @pytest.mark.parametrize("store", FIRST)
-def test_without_space(mounted: Callable[[str], Path], store: str, spare: int) -> None:
+def test_without_space(mounted: Callable[[str], Path], fill: Fill, store: str, spare: int) -> None:
     place = mounted("size=64m")
     folder = fill(place / "workspace", store)
     change(folder)
@@ -223,7 +237,7 @@ def test_without_space(mounted: Callable[[str], Path], store: str, spare: int) -
 
 
 @pytest.mark.parametrize("store", FIRST)
-def test_on_a_read_only_file_system(mounted: Callable[[str], Path], store: str) -> None:
+def test_on_a_read_only_file_system(mounted: Callable[[str], Path], fill: Fill, store: str) -> None:
     place = mounted("size=64m")
     folder = fill(place / "workspace", store)
     change(folder)
@@ -238,7 +252,7 @@ def test_on_a_read_only_file_system(mounted: Callable[[str], Path], store: str) 
 
 
 @pytest.mark.parametrize("store", FIRST)
-def test_in_a_folder_that_may_not_be_written(tmp_path: Path, store: str) -> None:
+def test_in_a_folder_that_may_not_be_written(tmp_path: Path, fill: Fill, store: str) -> None:
     if os.geteuid() == 0 and sys.platform != "linux":
         pytest.skip("root obeys no modes")
     folder = fill(tmp_path / "workspace", store)
