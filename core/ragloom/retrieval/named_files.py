@@ -22,10 +22,7 @@ def of_named_files(
     """``(n,)`` bool: which rows are of a file that a query names, with a line number at that line."""
     found: npt.NDArray[np.bool_] = np.zeros(len(rows), np.bool_)
     for match in _NAME.finditer(text):
-        path = match["path"].casefold()
-        named = [
-            at for at, uri in enumerate(snapshot.uris) if f"/{uri.casefold()}".endswith(f"/{path}")
-        ]
+        named = snapshot.file_names.ending_in(match["path"])
         if not 0 < len(named) <= _MOST:
             continue
         own = np.isin(snapshot.file_of_row[rows], named)

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from ragloom.errors import NotIndexedError, StoreDamagedError
 from ragloom.protocols import Embeddings
 from ragloom.snapshot.columns import Columns
+from ragloom.snapshot.file_names import FileNames
 from ragloom.snapshot.lexical import LexicalIndex
 from ragloom.snapshot.manifest import SEEN_NAME, FileEntry, Manifest, seen_since, write_seen
 from ragloom.snapshot.meta import (
@@ -29,13 +30,12 @@ from ragloom.snapshot.meta import (
     read_meta,
     unreadable,
 )
-from ragloom.snapshot.segment import CHUNKS, KEY, VECTORS, Segment, unpack_chunk
+from ragloom.snapshot.segment import KEY, Segment, is_quick, unpack_chunk
 from ragloom.snapshot.vector_codes import approximate, decode, encode, highest
 from ragloom.types import Chunk
 
 LEXICAL, FILE_LEXICAL = "lexical", "lexical-files"  # of chunks, and of whole files
 _ATTEMPTS = 5
-_QUICK = 1 << 20  # bytes of a file that is read in less than a millisecond
 EXACT = 2000
 """Cosines that are exact where those of all rows are computed."""
 _AT_ONCE = 1024  # vectors that are decoded, which the cache holds
@@ -59,7 +59,7 @@ class Snapshot:
             for name, size in self.meta.sizes.items():
                 if (directory / name).stat().st_size != size:
                     raise ValueError(f"{name} is not as it was written")
-            self._compare(name for name, size in self.meta.sizes.items() if _is_quick(name, size))
+            self._compare(name for name, size in self.meta.sizes.items() if is_quick(name, size))
             self.segments: Sequence[Segment] = [
                 Segment(directory / name, first) for name, first in self.meta.segments
             ]
@@ -123,7 +123,7 @@ class Snapshot:
         """
         with self._named_damage():
             self._compare(
-                name for name, size in self.meta.sizes.items() if not _is_quick(name, size)
+                name for name, size in self.meta.sizes.items() if not is_quick(name, size)
             )
 
     def _compare(self, names: Iterable[str]) -> None:
@@ -166,6 +166,11 @@ class Snapshot:
     def uris(self) -> Sequence[str]:
         """The files' uris, in the order that ``file_of_row`` counts."""
         return list(self.files)
+
+    @cached_property
+    def file_names(self) -> FileNames:
+        """The files by their names."""
+        return FileNames(self.uris)
 
     @cached_property
     def columns(self) -> Columns:
@@ -392,8 +397,3 @@ class Snapshot:
         are not among them.
         """
         return highest(self.approximate(query), limit, among)
-
-
-def _is_quick(name: str, size: int) -> bool:
-    """Whether a file is compared with its checksum at every opening."""
-    return size <= _QUICK and not name.endswith((CHUNKS, VECTORS))

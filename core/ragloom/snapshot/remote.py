@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from ragloom.errors import ConfigError
 from ragloom.protocols import Embeddings
+from ragloom.snapshot.file_names import FileNames
 from ragloom.snapshot.languages import language_of
 from ragloom.snapshot.manifest import FileEntry
 from ragloom.snapshot.remote_statistics import RemoteMeta, ShardStatistics
@@ -111,6 +112,11 @@ class RemoteSnapshot:
     def uris(self) -> Sequence[str]:
         """The files' uris; shards may have files of the same name."""
         return [uri for _, uri in self._files]
+
+    @cached_property
+    def file_names(self) -> FileNames:
+        """The files by their names."""
+        return FileNames(self.uris)
 
     @cached_property
     def files(self) -> Mapping[str, FileEntry]:

@@ -33,12 +33,18 @@ from ragloom.text.parsing import parse_json
 from ragloom.types import Chunk, Lines, Metadata, Span
 
 CHUNKS, COLUMNS, VECTORS, REMOVED = ".chunks", ".columns", ".vectors", ".removed"
+_QUICK = 1 << 20  # bytes of a file that is read in less than a millisecond
 _MISSING = 127  # an exponent that no vector has
 KEY = "S32"  # of embedding keys and chunk ids
 _WORDS = 4  # of eight bytes each in it
 _AT_ONCE = 1024  # vectors that are encoded
 _MANY = 512  # keys, which are found sooner by numbers made of all keys than by steps of a search
 _DEFLATE = -15  # zlib's window for a stream without header and checksum: the file has one
+
+
+def is_quick(name: str, size: int) -> bool:
+    """Whether a file of a generation is compared with its checksum at every opening."""
+    return size <= _QUICK and not name.endswith((CHUNKS, VECTORS))
 
 
 def pack(chunk: Chunk) -> bytes:
