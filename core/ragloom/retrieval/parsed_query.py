@@ -22,7 +22,7 @@ from ragloom.snapshot.words import QueryWord, weighted_terms
 CORRECTED_WEIGHT = 0.7
 """Of a word that is corrected, or found by another one, beside one that is found as it is typed."""
 
-_TYPED = re.compile(r"[\w.#+-]++")
+_TYPED = re.compile(r"(?:[\w.#+-]|(?<=\d)[,'\u2019](?=\d{3}))++")
 _IDENTIFIER = re.compile(r"\w[\d_./#+-]|[\d_.#-]\w|[a-z][A-Z]")
 _LINE_NUMBER = re.compile(r"(\.[a-z]+):\d+\b")  # of setup.md:12
 _CONSTANT = re.compile("[A-Z][A-Z0-9]{4,}")  # such as ECONNRESET

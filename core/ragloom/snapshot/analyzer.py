@@ -3,10 +3,10 @@
 Words are runs of Unicode letters, digits, underscores and the marks that combine with them (UAX 29),
 compared without case and in compatibility form (NFKC). An identifier counts whole and in parts:
 ``getVectorStore`` gives ``getvectorstore``, ``get``, ``vector`` and ``store``; ``max_connections``
-likewise. A hyphenated word counts in parts and joined (``e-mail``, ``email``), a word with accents
-with and without them. Scripts written without spaces, and Hangul, whose particles follow without one,
-give overlapping pairs of characters, the usual bigram analysis. Stemming (Snowball) is tantivy's and
-comes after, on both sides.
+likewise. A hyphenated word counts in parts and joined (``e-mail``, ``email``), and so does a number in
+groups of three (``10,000``, ``10_000``); a word with accents counts with and without them. Scripts
+written without spaces, and Hangul, whose particles follow without one, give overlapping pairs of
+characters, the usual bigram analysis. Stemming (Snowball) is tantivy's and comes after, on both sides.
 """
 
 from __future__ import annotations
@@ -38,6 +38,14 @@ _NAMED = (
     r"|\b\w+\.NET\b|\b(?i:ado|asp|ml|vb)\.net\b|(?<![\w.])\.(?i:net)\b"
 )
 _SHARP = re.compile("[A-Za-z]#")
+# 10,000 and 1,00,000, 10'000, each alone or behind letters; 10_000 is a word without this.
+_GROUPED = (
+    r"(?:\d{1,3}(?:,\d\d\d?)*,\d{3}|\d{1,3}(?:'\d{3})+|\d{1,3}(?:\u2019\d{3})+)"
+    r"(?![\d_]|[,'\u2019]\d)"
+)
+_MAY_BE_GROUPED = re.compile("[0-9][,'\u2019][0-9]")
+_BETWEEN_GROUPS = re.compile("[,'\u2019]")
+_GROUPED_BY_LINE = re.compile(r"\d{1,3}(?:_\d{3})+")
 _LONGEST_CACHED = 64  # characters; longer "words" are encoded data and do not come again
 
 
@@ -46,10 +54,11 @@ class Word(NamedTuple):
 
     Attributes:
         text: The word in lower case.
-        forms: Alternatives: the word is there where every term of one of them is.
+        forms: Alternatives: the word is there where every term of one of them is. The last one has the
+            parts.
         terms: What is indexed and searched for it.
         variants: What is indexed and searched beside: the number of a term and that term without
-            accents, or -1 and a hyphenated word without its hyphens.
+            accents, or -1 and a hyphenated word, or a number in groups, in one piece.
     """
 
     text: str
@@ -95,7 +104,8 @@ def tokens(text: str) -> list[str]:
 def word_pattern(text: str) -> re.Pattern[str]:
     """What matches the words of ``text``, each with the hyphens in and after it."""
     marks = mark_class() if has_marks(text) else ""
-    return _token_pattern(marks, named=_may_name(text))
+    grouped = _MAY_BE_GROUPED.search(text) is not None
+    return _token_pattern(marks, named=_may_name(text), grouped=grouped)
 
 
 def _may_name(text: str) -> bool:
@@ -103,13 +113,17 @@ def _may_name(text: str) -> bool:
 
 
 @cache
-def _token_pattern(marks: str, *, named: bool) -> re.Pattern[str]:
-    run = rf"\w[\w{marks}]*" if marks else r"\w+"
+def _token_pattern(marks: str, *, named: bool, grouped: bool) -> re.Pattern[str]:
+    numbers = ""
+    if grouped:
+        letters = rf"[^\W\d](?:[^\W\d]|[{marks}])*+" if marks else r"[^\W\d]++"
+        numbers = rf"(?<![\d_.,'\u2019]){_GROUPED}|{letters}(?={_GROUPED})|"
     if not named:
-        return re.compile(rf"\w[\w{marks}\u2010-]*")
+        return re.compile(rf"{numbers}\w[\w{marks}\u2010-]*")
+    run = rf"\w[\w{marks}]*" if marks else r"\w+"
     # A name ends no hyphenated word: Objective-C++ holds C++.
     part = rf"{run}(?![\w{marks}]|\+\+|(?<=[-\u2010].)#|\.NET\b)"
-    return re.compile(rf"{_NAMED}|{run}(?:[-\u2010]+{part})*")
+    return re.compile(rf"{_NAMED}|{numbers}{run}(?:[-\u2010]+{part})*")
 
 
 def _words_of(token: str) -> tuple[Word, ...]:
@@ -121,6 +135,8 @@ def _split(token: str) -> tuple[Word, ...]:
         return tuple(_bigrams(token))
     if token[-1] in "+#" or "." in token or "+" in token:
         return (_named(token),)
+    if _BETWEEN_GROUPS.search(token):
+        return (_number(token, _BETWEEN_GROUPS.split(token)),)
     if token.isascii() and token.isalnum():
         return (_simple(token),)
     found: list[Word] = []
@@ -161,9 +177,22 @@ def _simple(token: str) -> Word:
     if token.isascii() and token.isalnum() and _plain(token):
         whole = token.lower()
         return Word(whole, ((whole,),), (whole,))
+    if _GROUPED_BY_LINE.fullmatch(token):
+        return _number(token, [token, *token.split("_")])
     whole = _lower(token).strip("_")
     parts = _parts(token)
-    return _word(whole, [(whole,), parts] if parts else [(whole,)], (whole, *parts))
+    if not parts:
+        return _word(whole, [(whole,)], (whole,))
+    joined = "".join(parts)  # time_out as others write it; but 10_20 is not 1020
+    others = [] if joined.isdecimal() else [(joined,)]
+    return _word(whole, [(whole,), *others, parts], (whole, *parts))
+
+
+def _number(token: str, terms: Sequence[str]) -> Word:
+    """A number in groups of three, which is the same in whatever groups, or in none."""
+    joined = "".join(filter(str.isdecimal, token))
+    forms = [(term,) for term in terms if len(term) == len(token)]
+    return _word(token, [*forms, (joined,)], tuple(terms), joined=joined)
 
 
 def _named(token: str) -> Word:
@@ -189,7 +218,9 @@ def _hyphenated(parts: list[str]) -> Word:
     text, joined = "-".join(lowered), "".join(lowered)
     if joined.isdecimal():  # 10-20 is not 1020
         return _word(text, [lowered], terms)
-    return _word(text, [(joined,), lowered], terms, joined=joined)
+    # The parts of its parts, as others join them: x86-64, x86_64.
+    finest = tuple(term for word in words for term in word.terms[1:] or word.terms)
+    return _word(text, [(joined,), lowered, finest], terms, joined=joined)
 
 
 def _word(

@@ -12,6 +12,8 @@ _INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u0640\u180b-\u180f\u200c-\u200f\u202a-\u202e\u2060-\u2064"
     "\ufe00-\ufe0f\ufeff\U000e0100-\U000e01ef]"
 )
+# What typographers put between groups of digits: blanks at which no line breaks, or thin ones.
+_BETWEEN_DIGITS = re.compile(r"(?<=[0-9])[\u00a0\u2007\u2009\u202f](?=[0-9]{3}(?![0-9]))")
 # Where combining marks are, roughly: English texts with their quotation marks and arrows have none.
 _MARKS_NEAR = re.compile(
     "[\u0300-\u036f\u0483-\u0489\u0591-\u1dff\u20d0-\u20f0\u2cef-\u2dff\u302a-\u309a\ua66f-\uabff"
@@ -32,9 +34,10 @@ _PLAIN = str.maketrans(
 
 
 def clean(text: str) -> str:
-    """``text`` in compatibility form (NFKC), without invisible characters."""
+    """``text`` in compatibility form (NFKC), without invisible characters; 10,000 however it is grouped."""
     if text.isascii():
         return text
+    text = _BETWEEN_DIGITS.sub(",", text)
     return unicodedata.normalize("NFKC", _INVISIBLE.sub("", unicodedata.normalize("NFKC", text)))
 
 

@@ -381,9 +381,9 @@ def _query_word(
             counted[term] = counted.get(term, 0.0) + (1.0 if folded == term else 1.0 - FOLDED)
             if folded != term:
                 counted[folded] = counted.get(folded, 0.0) + FOLDED
-        for at, joined in word.variants:
-            if at < 0:
-                counted[stem[joined]] = counted.get(stem[joined], 0.0) + JOINED
+        for form in word.forms:
+            if len(form) == 1:
+                counted.setdefault(stem[form[0]], JOINED)
         # A chunk has the stems of one language: alternatives do not add up.
         for term, weight in counted.items():
             weights[term] = max(weights.get(term, 0.0), weight)

@@ -22,7 +22,12 @@ def make_index(tmp_path, write_lexical):
     [
         ("Logging", [("logging", (("log",),), 1, False)]),
         ("the log", [("the", (("the",),), 1, True), ("log", (("log",),), 1, False)]),
-        ("latency_ms", [("latency_ms", (("latency_m",), ("latenc", "ms")), 1, False)]),
+        (
+            "latency_ms",
+            [("latency_ms", (("latency_m",), ("latencym",), ("latenc", "ms")), 1, False)],
+        ),
+        ("10,000", [("10,000", (("10000",),), 1, False)]),
+        ("10_20", [("10_20", (("10_20",), ("10", "20")), 1, False)]),
         ("log, LOG and log", [("log", (("log",),), 3, False), ("and", (("and",),), 1, True)]),
         ("中文合", [("中文", (("中文",),), 1, False), ("文合", (("文合",),), 1, False)]),
         ("...", []),
@@ -39,7 +44,7 @@ def test_the_words_of_a_query(make_index, query, expected):
         ("the logs of a log", {"log": 2.0}),
         ("to be or not to be", {"not": 1.0}),
         ("the", {"the": 1.0}),
-        ("is_valid", {"is_valid": 1.0, "valid": 1.0}),
+        ("is_valid", {"is_valid": 1.0, "valid": 1.0, "isvalid": 0.25}),
         ("log logging", {"log": 2.0}),
         ("", {}),
     ],
