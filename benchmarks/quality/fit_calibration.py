@@ -32,10 +32,11 @@ from questions import FORMS, read_questions
 from ragloom import Calibration, Mode, Space, Workspace
 from ragloom.evaluation.collections import everyday_questions, read_collection
 from ragloom.retrieval.calibration import FEATURES, fit_to_pairs, logits, with_gate_at
+from ragloom.retrieval.foreign_queries import foreign_bonus
 from ragloom.retrieval.gate import examined
 from ragloom.retrieval.parsed_query import parse
 from ragloom.retrieval.ranking import Candidates, find_candidates, order
-from ragloom.retrieval.relevance import LITERAL_RELEVANCE, features, foreign_bonus, weigh
+from ragloom.retrieval.relevance import DEFAULT_CALIBRATION, LITERAL_RELEVANCE, features, weigh
 
 FIRST = 5
 OF_A_SENTENCE = 10
@@ -139,7 +140,7 @@ def ask(question: Question, name: str, space: Space, mode: Mode) -> Asked | None
         literal=np.array(literal).max(axis=0) >= LITERAL_RELEVANCE,
         right=np.array([uri in question.right for uri in uris]) & (np.arange(len(rows)) < FIRST),
         vector=found[0].vector is not None,
-        bonus=foreign_bonus(parsed[0]),
+        bonus=foreign_bonus(parsed[0], found[0], shipped or DEFAULT_CALIBRATION),
     )
 
 

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ragloom.retrieval.calibration import FEATURES, logits
+from ragloom.retrieval.foreign_queries import foreign_bonus, word_bonus
 from ragloom.retrieval.generic_words import GENERIC
 from ragloom.retrieval.named_files import of_named_files
 from ragloom.retrieval.parsed_query import CORRECTED_WEIGHT, ParsedQuery
@@ -49,8 +50,6 @@ LEXICAL_CALIBRATION = Calibration(
     source="fitted without cosines on the collections named in benchmarks/README.md",
 )
 """For searches by words alone."""
-
-_FOREIGN_BONUS, _OTHER_SCRIPT_BONUS = 4.4, 5.5
 
 COMMONEST = 1.0
 """The least inverse document frequency that a word counts with, though most passages hold it."""
@@ -120,17 +119,6 @@ class Features:
     compared: npt.NDArray[np.bool_]
     held: npt.NDArray[np.bool_]
     frequency: npt.NDArray[np.int64]
-
-
-def foreign_bonus(query: ParsedQuery) -> float:
-    """What is added to the logit of a query that is not English.
-
-    The curve is fitted on English, and neither models nor stop words weigh other languages as it expects,
-    those least whose letters the model does not know. Measured in ``benchmarks/README.md``.
-    """
-    if query.other_script:
-        return _OTHER_SCRIPT_BONUS
-    return _FOREIGN_BONUS if query.foreign else 0.0
 
 
 def features(
@@ -212,11 +200,10 @@ def weigh(
     unrelated = calibration.unrelated_cosine
     seen = features(query, found, rows, cosine=cosine, unrelated=unrelated)
     held = seen.held
-    logit = logits(calibration, seen.matrix)
+    logit = logits(calibration, seen.matrix) + foreign_bonus(query, found, calibration)
     if not seen.compared.all():  # by their words alone, until they have a vector
-        by_words = logits(LEXICAL_CALIBRATION, seen.matrix)
+        by_words = logits(LEXICAL_CALIBRATION, seen.matrix) + word_bonus(query)
         logit = np.where(seen.compared, logit, by_words)
-    logit += foreign_bonus(query)
     curve = 1 / (1 + np.exp(-logit))
     literal = _literal(query, found, rows, held, seen.frequency)
     literal |= of_named_files(query.text, found.snapshot, rows)

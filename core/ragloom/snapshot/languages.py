@@ -58,6 +58,11 @@ _SURELY_ENGLISH = 0.3  # the same of a query, where the index holds no English
 _FOREIGN = 0.04  # share of other languages' stop words, where there are few English ones
 _RARE_ACCENTS = 0.01  # of the characters
 _SURE = 0.5  # the detector's probability
+# Of names and numbers, behind a sign.
+_ENDINGS = {
+    "turkish": re.compile("(?<=\\w['\u2019])[^\\W\\d_]{1,6}(?!\\w)"),
+    "finnish": re.compile("(?<=\\w:)[^\\W\\d_]{1,4}(?!\\w)"),
+}
 
 # The Snowball project's English list, without negations; with "me", "my" and the words of questions.
 STOP_WORDS = frozenset(
@@ -104,14 +109,20 @@ def _without_stop_words(language: str) -> tantivy.TextAnalyzer:
     return built.filter(tantivy.Filter.stopword(language)).build()
 
 
-def stop_words(words: Iterable[str], language: str) -> frozenset[str]:
-    """Those of ``words``, in lower case, that are stop words of a language."""
+def stop_words(words: Iterable[str], language: str, text: str = "") -> frozenset[str]:
+    """Those of ``words``, in lower case, that are stop words of a language.
+
+    With the ``text`` that they are of, the ending of a name there, too: ``da`` in the Turkish
+    ``Ankara'da``.
+    """
     if language == ENGLISH:
         return STOP_WORDS.intersection(words)
     given = frozenset(words)
     stops = given & more_stop_words(language)
     if language in _STOPPED:
         stops |= given.difference(_without_stop_words(language).analyze(" ".join(given)))
+    if language in _ENDINGS:
+        stops |= given.intersection(_ENDINGS[language].findall(text.casefold()))
     return stops
 
 

@@ -347,7 +347,7 @@ def query_words(query: str, languages: Sequence[str]) -> Sequence[QueryWord]:
     counts = Counter(words(query)[:_LONGEST_QUERY])
     texts = [word.text for word in counts]
     terms = list(set(chain(texts, *(word.all_terms() for word in counts))))
-    stops = stop_words(terms, query_language(texts, languages))
+    stops = stop_words(terms, query_language(texts, languages), query)
     stems = [
         dict(zip(terms, stemmer(language).analyze(" ".join(terms)), strict=True))
         for language in languages

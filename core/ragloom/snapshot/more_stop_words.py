@@ -9,15 +9,22 @@ from ragloom.snapshot.letters import fold_accents
 
 _LISTS: Final = {
     "danish": "hvornår hvem hvorfor hvordan",
-    "dutch": "wanneer waar waarom hoeveel welke",
+    "dutch": "wanneer waar waarom hoeveel welke werden",
     "finnish": "milloin miten",
-    "french": "quand comment pourquoi où combien quoi",
-    "german": "wann wer wen wem wessen warum wieso weshalb wieviel woher wohin",
+    "french": """
+        quand comment pourquoi où combien quoi est sont était étaient été fut être selon lors après
+        avant entre
+    """,
+    "german": """
+        wann wer wen wem wessen warum wieso weshalb wieviel woher wohin wurde wurden worden dass viel
+        viele vielen beim seit bis sowie davon dafür dazu dabei daran darauf bereits laut neben gibt
+        gab hätte hätten konnten musste mussten
+    """,
     "hungarian": "hol hány honnan hová",
-    "italian": "quando cosa",
-    "portuguese": "quanto quanta quantos quantas onde",
-    "russian": "почему сколько откуда",
-    "spanish": "cuándo cuánto cuánta cuántos cuántas cuál cuáles dónde adónde cómo quién quiénes",
+    "italian": "quando cosa stato stata stati state dopo fra",
+    "portuguese": "quanto quanta quantos quantas onde após",
+    "russian": "почему сколько откуда который которая которое которые какие какое",
+    "spanish": "cuándo cuánto cuánta cuántos cuántas cuál cuáles dónde adónde cómo quién quiénes según",
     "arabic": """
         في من على إلى الى عن مع هو هي هم هما هذا هذه ذلك تلك التي الذي الذين ما ماذا متى أين اين كيف
         كم لماذا من أي اي هل أن ان إن كان كانت يكون تكون قد كل بعد قبل بين عند عندما أو او ثم و لكن
@@ -45,7 +52,9 @@ _LISTS: Final = {
         biz siz ne neden nedir nerede nereye nereden nasıl niçin niye kim kimin kimi kaç kaçı hangi
         hangisi zaman mı mi mu mü mıdır midir mudur müdür olarak olan oldu olduğu olur olduğunu
         oluyor ettiği etti edilen en daha çok her ki ise ama fakat ancak tarafından şey bana bizim
-        onun onu ona
+        onun onu ona onlara onların neydi neler nelerdir nedeniyle kimdi kimdir kimler vardır vardı
+        nasıldır zamandır kaçtır kadarı hakkında üzerinde üzerindeki arasında arasındaki içinde
+        içindeki olduğunda olması olmuştur ettiğini buna bunu bunun idi diye itibaren itibariyle
     """,
     "other": """
         का की के को से में पर है हैं था थी थे हो होता होती होते हुआ हुई हुए और या एक यह वह ये वे इस

@@ -146,6 +146,24 @@ def test_stop_words_are_those_of_the_query(make_index):
     assert ["die", "boote"] == [word.text for word in index.query_words("die Boote")]
 
 
+@pytest.mark.parametrize(
+    ("text", "query", "content"),
+    [
+        (
+            "Ankara'nın kütüphanesi bu yıl da açıktır.",
+            "Ankara'nın kütüphanesi",
+            "ankara kütüphanesi",
+        ),
+        ("Ankara\u2019da bir kütüphane vardır.", "NATO\u2019nun Ankara\u2019daki", "nato ankara"),
+        ("Bu un ve su bir ekmek için yeterlidir.", "ekmek için un", "ekmek un"),
+        ("Der Hafen wurde im Winter gebaut, und er ist groß.", "wann wurde der Hafen", "hafen"),
+    ],
+)
+def test_endings_of_names_and_auxiliaries_are_stop_words(make_index, text, query, content):
+    words = make_index(text).query_words(query)
+    assert content.split() == [word.text for word in words if not word.stop]
+
+
 @pytest.mark.parametrize("query", ["café", "cafés", "port", "déjà"])
 def test_variants_do_not_add_up(make_index, query):
     index = make_index("Les cafés du port sont fermés, et le capitaine est déjà à la maison.")
