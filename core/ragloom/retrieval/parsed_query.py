@@ -102,7 +102,7 @@ def parse(
     phrases = [] if sentences else _phrases(text)
 
     def known(word: str) -> bool:
-        if embedder is not None and embedder.counter.count(word) == 1:
+        if embedder is not None and _is_token(word, embedder):
             return True
         indexes = [other.lexical for other in beside]
         return any(index.frequency(one) for index in indexes for one in index.query_words(word))
@@ -110,7 +110,7 @@ def parse(
     def whole_words(found: Sequence[QueryWord]) -> float:
         if embedder is None or not found:
             return 1.0
-        return sum(embedder.counter.count(word.text) <= 1 for word in found) / len(found)
+        return sum(_is_token(word.text, embedder) for word in found) / len(found)
 
     def others(spelt: str) -> Sequence[QueryWord]:
         typed = without_function_words(spelt, snapshot.lexical.query_words(spelt), snapshot)
@@ -153,6 +153,12 @@ def parse(
         )
 
     return [parsed(one) for one in (whole, *sentences)]
+
+
+def _is_token(word: str, embedder: Embedder) -> bool:
+    """Whether a model has a word whole; its token for what it cannot read would stand for more, too."""
+    count = embedder.counter.count
+    return count(word) <= 1 and count(f"{word}qzx{word}") > 1
 
 
 def _terms_of(word: str, snapshot: Snapshot) -> Sequence[str]:

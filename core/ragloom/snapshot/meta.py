@@ -22,7 +22,7 @@ from ragloom.stores.faults import entries_of, fault_error, fault_of, is_folder, 
 from ragloom.stores.formats import check_format
 from ragloom.text.parsing import parse_json
 
-FORMAT = 7  # 6: versions, flags and paths of chunks as they are spelt; 7: numbers in groups joined
+FORMAT = 7  # 6: versions and flags as they are spelt; 7: numbers in groups joined, words with marks
 _GENERATION = re.compile(r"gen-([0-9]+)")
 _READ_AT_ONCE = 1 << 20  # bytes
 _HEADER = (SyntaxError, TokenError)  # of numpy's, which are read as Python

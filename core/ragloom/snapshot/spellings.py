@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 
-from ragloom.snapshot.letters import clean
+from ragloom.snapshot.letters import clean, has_marks, mark_class
 
 _SPELT = re.compile(r"[^\W_]+")
 _TOKEN = re.compile(r"(?<!\w)\w++(?:[.#+/@:-]++\w++)*+")
@@ -30,12 +30,17 @@ def spellings(text: str) -> list[str]:
     ``docs/log-levels.md`` gives itself, ``log-levels.md``, ``docs``, ``log``, ``levels`` and ``md``.
     """
     text = clean(text).casefold()
-    found = _SPELT.findall(text)
+    found = (_spelt_with_marks() if has_marks(text) else _SPELT).findall(text)
     for token in _TOKEN.findall(text):
         if not token.isalnum():
             found.append(token)
             found += _SLASH.split(token) if "/" in token else ()
     return found
+
+
+@cache
+def _spelt_with_marks() -> re.Pattern[str]:
+    return re.compile(rf"[^\W_](?:[^\W_]|[{mark_class()}])*")
 
 
 def kept(words: Iterable[str]) -> str:

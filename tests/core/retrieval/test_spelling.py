@@ -146,3 +146,69 @@ def test_any_text_keeps_its_signs_and_most_of_its_words(space, text):
     vocabulary = {word for word, _ in space.snapshot().file_lexical.vocabulary("")}
     assert found <= vocabulary
     assert corrected(made, space.snapshot(), lambda _word: False)[0] == made
+
+
+SCRIPTS = {
+    "russian": ("Сервер записывает журнал событий в каталог каждую ночь.", "журнлл", "журнал"),
+    "greek": (
+        "Ο διακομιστής γράφει το αρχείο στον κατάλογο κάθε βράδυ.",
+        "διακομσιτής",
+        "διακομιστής",
+    ),
+    "hebrew": ("השרת כותב את יומן האירועים לתיקייה בכל לילה.", "האירוועים", "האירועים"),
+    "arabic": ("يكتب الخادم سجل الأحداث في المجلد كل ليلة.", "المجللد", "المجلد"),
+    "hindi": ("सर्वर घटनाओं की फ़ाइल निर्देशिका में लिखता है।", "निरदेशिका", "निर्देशिका"),
+    "bengali": ("সার্ভার ঘটনার লগ ফাইল ডিরেক্টরিতে লেখে।", "ডিরেকটরিতে", "ডিরেক্টরিতে"),
+    "armenian": (
+        "Սերվերը գրում է իրադարձությունների մատյանը պանակում։",
+        "իրադարձությւնների",
+        "իրադարձությունների",
+    ),
+    "georgian": ("სერვერი წერს მოვლენების ჟურნალს და სარეზერვო ასლს.", "სარეზრვო", "სარეზერვო"),
+}
+
+
+@pytest.fixture(scope="module")
+def scripts(tmp_path_factory):
+    """A space of each script, and what else is written in it."""
+    made = {}
+    for name, (text, *_) in SCRIPTS.items():
+        root = tmp_path_factory.mktemp(name)
+        (root / "note.md").write_text(text, "utf-8")
+        made[name] = Workspace.open(root).space("default")
+        made[name].index()
+    yield made
+    for one in made.values():
+        one.close()
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_in_every_script_that_has_words(scripts, name):
+    _, typed, right = SCRIPTS[name]
+    found = scripts[name].search(typed)
+    assert right == found.searched_for
+    assert ["note.md"] == [hit.chunk.uri for hit in found.hits]
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_no_word_of_a_document_is_corrected_in_any_script(scripts, name):
+    text, *_ = SCRIPTS[name]
+    assert (text, frozenset()) == corrected(text, scripts[name].snapshot(), lambda _word: False)
+
+
+@pytest.mark.parametrize(
+    ("text", "typed"),
+    [
+        ("サーバーは毎晩バックアップを実行します。", "サーバーー"),
+        ("服务器每天晚上运行备份程序。", "服务务器备份"),
+        ("เซิร์ฟเวอร์เขียนบันทึกเหตุการณ์", "บันทีกเหตุ"),
+        ("서버는 이벤트 로그를 디렉터리에 기록합니다.", "디렉토리에"),
+        ("كتاب الكاتب في المجلد.", "كتابة"),  # short
+        ("घटनाओं की सूची", "घटनाओ"),  # an inflected form
+    ],
+)
+def test_what_has_no_words_or_many_neighbours_stays(make_space, files, text, typed):
+    (files / "note.md").write_text(text, "utf-8")
+    space = make_space()
+    space.index()
+    assert (typed, frozenset()) == corrected(typed, space.snapshot(), lambda _word: False)
