@@ -35,11 +35,12 @@ class Nearby:
         words = words_of(lesson)
         near: list[tuple[float, str]] = []
         for other in self._read[key].values():
-            if other.id == lesson.id or other_codes(lesson, other):
+            if other.id == lesson.id:
                 continue
             theirs = words_of(other)
             share = len(words & theirs) / max(1, len(words | theirs))
             least = _SIMILAR if lesson.technology and other.technology else _WITHOUT
-            if share >= least or lesson.signature == other.signature:
+            alike = share >= least or lesson.signature == other.signature
+            if alike and not other_codes(lesson, other):
                 near.append((-share, other.id))
         return tuple(lesson_id for _, lesson_id in sorted(near)[:_NAMED])
