@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Unpack, cast
 
 import click
 
@@ -15,7 +14,6 @@ from ragloom.cli import (
     SHARE,
     Group,
     Session,
-    completes,
     json_option,
     on_one_line,
     print_json,
@@ -23,51 +21,19 @@ from ragloom.cli import (
     print_text,
 )
 from ragloom.config import counted, did_you_mean
+from ragloom_templates.options import (
+    dirs_option,
+    filter_options,
+    id_argument,
+    open_library,
+    value_of,
+)
 from ragloom_templates.types import unheld
 
 if TYPE_CHECKING:
     from ragloom import Json
     from ragloom_templates.library import TemplateLibrary
     from ragloom_templates.types import Filters, Template, TemplateMatch
-
-F = TypeVar("F", bound=Callable[..., object])
-
-dirs_option = click.option(
-    "--dir",
-    "dirs",
-    multiple=True,
-    type=click.Path(exists=True, file_okay=False),
-    help="A folder of templates instead of those in the settings; repeatable.",
-)
-
-
-def _of_all(field: str) -> Callable[[Session], Iterable[str]]:
-    """The values that templates have of a field."""
-    return lambda session: sorted(
-        {str(getattr(one, field)) for one in open_library(session).read_files()}
-    )
-
-
-id_argument = click.argument("template_id", metavar="ID", shell_complete=completes(_of_all("id")))
-
-
-def filter_options(command: F) -> F:
-    """``--domain``, ``--complexity`` and ``--methodology``."""
-    for name in ("methodology", "complexity", "domain"):
-        command = click.option(
-            f"--{name}",
-            shell_complete=completes(_of_all(name)),
-            help=f"Only templates of this {name}.",
-        )(command)
-    return command
-
-
-def open_library(session: Session, dirs: Sequence[str] = ()) -> TemplateLibrary:
-    """The library in ``dirs``, or that of the settings."""
-    from ragloom_templates.library import TemplateLibrary
-
-    folders = [Path(os.path.realpath(folder)) for folder in dirs]
-    return TemplateLibrary(folders or None, workspace=session.workspace())
 
 
 def to_json(found: Template | TemplateMatch, *, content: bool = False) -> Json:
@@ -198,7 +164,7 @@ def match(
     Where none fits, it is the fallback. The score is a relevance, 0 to 1: it is no cosine and no
     probability, and that of the fallback, 0.5, says nothing.
     """
-    from ragloom_templates.prompting import as_prompt, value_of
+    from ragloom_templates.prompting import as_prompt
 
     given = dict(map(value_of, values))
     with open_library(session, dirs) as library:

@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
-import click
-
 from ragloom_templates.parsing import SKILL_FILE
 
 PROBLEM_NAMES = ("problem", "question", "query", "input")
@@ -86,11 +84,3 @@ def as_prompt(template: HasContent, values: Mapping[str, str], *, problem: str =
         return prompt
     place = _SKILL.format(folder=template.file_path.parent)
     return replace(prompt, text=f"{place}\n\n{prompt.text}")
-
-
-def value_of(pair: str) -> tuple[str, str]:
-    """The name and the value of an option ``--set NAME=VALUE``."""
-    name, sign, value = pair.partition("=")
-    if not sign or not name:
-        raise click.UsageError(f"--set takes NAME=VALUE, not {pair!r}")
-    return name, value
