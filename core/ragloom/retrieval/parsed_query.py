@@ -27,6 +27,7 @@ _IDENTIFIER = re.compile(r"\w[\d_./#+-]|[\d_.#-]\w|[a-z][A-Z]")
 _LINE_NUMBER = re.compile(r"(\.[a-z]+):\d+\b")  # of setup.md:12
 _CONSTANT = re.compile("[A-Z][A-Z0-9]{4,}")  # such as ECONNRESET
 _LAST_LATIN = "\u024f"
+_NO_WORD = "qzx"
 _BESIDE_PHRASES = (
     6  # words beside which a phrase in quotation marks is one that every hit has to hold
 )
@@ -156,9 +157,12 @@ def parse(
 
 
 def _is_token(word: str, embedder: Embedder) -> bool:
-    """Whether a model has a word whole; its token for what it cannot read would stand for more, too."""
+    """Whether a model has a word whole.
+
+    Its token for what it cannot read would stand for more, too, unless the counter takes any word for one.
+    """
     count = embedder.counter.count
-    return count(word) <= 1 and count(f"{word}qzx{word}") > 1
+    return count(word) <= 1 and (count(f"{word}{_NO_WORD}{word}") > 1 or count(_NO_WORD) <= 1)
 
 
 def _terms_of(word: str, snapshot: Snapshot) -> Sequence[str]:

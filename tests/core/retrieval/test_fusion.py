@@ -47,3 +47,14 @@ def test_the_share_of_words_that_the_model_has_whole(tmp_path, query, known):
 
         assert parsed.known == pytest.approx(known)
         assert parse(query, space.snapshot(), None)[0].known == 1.0
+
+
+def test_a_counter_that_takes_any_word_for_one_tells_no_words_apart(make_space, files):
+    (files / "a.md").write_text("# Water\n\nWater is cleaned by sand.\n", "utf-8")
+    space = make_space()
+    space.index()
+    assert space.embedder.counter.count("qzx") == 1
+
+    parsed, *_ = parse("sand in kubernetes", space.snapshot(), space.embedder)
+
+    assert parsed.known == 1.0
