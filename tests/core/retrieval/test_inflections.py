@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from ragloom import Workspace
+
 NOTES = {
     "he.md": "# נהלים\n\nהעותקים המוצפנים נשמרים בשרת נפרד, וכל עובד מקבל חשבון.\n",
     "bn.md": "# নিয়ম\n\nপ্রতি রাতে ডাটাবেসের অনুলিপি নেওয়া হয়, আর প্রত্যেক কর্মচারী ছুটি পান।\n",
@@ -15,10 +17,23 @@ NOTES = {
 }
 
 
-@pytest.fixture
-def found(find_in):
-    search = find_in(NOTES)
-    return lambda query: search(query, top_k=1)
+@pytest.fixture(scope="module")
+def space(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("notes")
+    for name, text in NOTES.items():
+        (folder / name).write_text(text, "utf-8")
+    with Workspace.open(folder).space("default") as opened:
+        opened.index()
+        yield opened
+
+
+@pytest.fixture(params=["hybrid", "lexical"])
+def found(space, request):
+    def search(query):
+        hits = space.search(query, mode=request.param, top_k=1).hits
+        return [hit.chunk.uri for hit in hits]
+
+    return search
 
 
 @pytest.mark.parametrize(
